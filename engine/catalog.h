@@ -39,8 +39,8 @@ class TextArena {
  private:
   char* Reserve(size_t bytes);
   std::vector<std::unique_ptr<char[]>> blocks_;
-  size_t used_ = 0;
-  size_t capacity_ = 0;
+  size_t used_ = 0;      // bytes of the last block
+  size_t capacity_ = 0;  // of the last block
 };
 
 // A file of the checkpoint, as it was when its header was read. Readers that come back for the
@@ -93,7 +93,8 @@ struct ModuleMetadata {
 struct MetaRoot {
   std::string prefix;  // "" or the JSON file's name without ".json"
   ObjectId object = kNoObject;
-  uint32_t file = 0;  // whose tree it is; for JSON files beside the weights any file of the folder
+  uint32_t file = 0;      // whose tree it is; for JSON files beside the weights any of the folder
+  std::string json_path;  // of a JSON file beside the weights: FindMeta reads it when asked
 };
 
 struct Catalog {
@@ -114,6 +115,9 @@ struct Catalog {
   std::shared_ptr<TextArena> text = std::make_shared<TextArena>();
 };
 
+// The first entry, in file order, whose key an earlier one has too: {earlier, later}.
+std::optional<std::pair<uint32_t, uint32_t>> FindDuplicateKey(const std::vector<Entry>& entries);
+
 // Bytes that the tensor holds when contiguous.
 uint64_t DataBytes(const Entry& entry);
 
@@ -125,7 +129,7 @@ bool IsPlainCopy(const Catalog& catalog, const Entry& entry);
 std::vector<uint32_t> Aliases(const Catalog& catalog);
 
 // meta("path"): the scalar, or nothing when no root has the path. An error when two files carry
-// different values there, naming both.
+// different values there, naming both, and when a JSON file that the path leads to is broken.
 Result<std::optional<Scalar>> FindMeta(const Catalog& catalog, std::string_view path);
 
 }  // namespace rekey

@@ -62,7 +62,9 @@ std::vector<std::string_view> DTypeNames();  // for suggestions, in the order ab
 std::string_view SafetensorsName(DType dtype);
 std::optional<DType> DTypeBySafetensorsName(std::string_view name);
 
-// torch: "float32", "float8_e4m3fn" (as in torch.float32). Empty when torch has no such type.
+// torch: "float32", "float8_e4m3fn" (as in torch.float32). Empty when torch has no such type (f6).
+// torch's float4_e2m1fn_x2 is f4, but torch's shape counts bytes, that is pairs: its last size is
+// half of ours.
 std::string_view TorchName(DType dtype);
 std::optional<DType> DTypeByTorchName(std::string_view name);
 

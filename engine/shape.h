@@ -71,7 +71,8 @@ using Strides = Dims;
 // torch's own limit; a file that declares more is broken.
 constexpr size_t kMaxRank = 64;
 
-// Product of the sizes; 1 for rank 0; nothing if a size is negative or the product passes 2^63 - 1.
+// Product of the sizes; 1 for rank 0; nothing if a size is negative or the product passes 2^63 - 1,
+// taking sizes of 0 as 1 there, so that strides cannot overflow either.
 std::optional<int64_t> NumElements(const Shape& shape);
 
 // Bytes of a contiguous tensor; nothing on overflow, or when bits do not fill whole bytes.
