@@ -43,6 +43,7 @@ const std::vector<Format>& Formats();
 // One file. The error for a file that no reader takes says what it looks like (a git-lfs pointer, a
 // zip cut short, an empty file, the old tar form of torch) and what to do.
 Result<Catalog> ReadFile(const std::string& path, const ReadOptions& options);
+Result<Catalog> ReadFile(InputFile file, const ReadOptions& options);
 
 // True if some reader takes the file: what a folder without an index is searched by.
 bool IsCheckpoint(const InputFile& file);
