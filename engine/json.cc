@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -49,8 +50,8 @@ class TreeBuilder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, TreeB
   }
 
   bool PutText(std::string_view text) {
-    if (HasSurrogate(text)) {
-      problem_ = "a text holds half of a surrogate pair";
+    if (!IsUtf8(text)) {
+      problem_ = "a text is not UTF-8";
       return false;
     }
     return Put({.kind = Object::Kind::kText, .text = std::string(text)});
@@ -115,12 +116,34 @@ size_t LineOf(std::string_view text, size_t offset) {
 
 }  // namespace
 
-bool HasSurrogate(std::string_view utf8) {
-  for (size_t at = utf8.find('\xED'); at != std::string_view::npos;
-       at = utf8.find('\xED', at + 1)) {
-    if (at + 1 < utf8.size() && static_cast<unsigned char>(utf8[at + 1]) >= 0xA0) return true;
+bool IsUtf8(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const size_t size = text.size();
+  for (size_t i = 0; i < size;) {
+    uint64_t eight = 0;
+    if (i + sizeof eight <= size) {
+      std::memcpy(&eight, text.data() + i, sizeof eight);
+      if ((eight & 0x8080808080808080) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
+    const unsigned char first = byte(i);
+    if (first < 0x80) {
+      ++i;
+      continue;
+    }
+    const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || length > size - i) return false;
+    const unsigned char lowest = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    const unsigned char highest = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    if (byte(i + 1) < lowest || byte(i + 1) > highest) return false;
+    for (size_t k = 2; k < length; ++k) {
+      if ((byte(i + k) & 0xC0) != 0x80) return false;
+    }
+    i += length;
   }
-  return false;
+  return true;
 }
 
 Result<ObjectId> ParseJson(std::string_view text, std::string_view name, ObjectGraph& graph) {

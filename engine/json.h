@@ -33,9 +33,9 @@ Result<ObjectId> ParseJson(std::string_view text, std::string_view name, ObjectG
 // The same for a file.
 Result<ObjectId> ReadJsonFile(const std::string& path, ObjectGraph& graph);
 
-// True if UTF-8 text holds half of a surrogate pair, which is no character: RapidJSON's own check
-// lets it through when it is spelled `\udc00`.
-bool HasSurrogate(std::string_view utf8);
+// True if the text is well-formed UTF-8 (Unicode 15, table 3-7): no overlong forms, no surrogates.
+// RapidJSON makes half a surrogate pair of the escape `\udc00`, so its texts are checked with this.
+bool IsUtf8(std::string_view text);
 
 }  // namespace rekey
 

@@ -32,7 +32,7 @@ class IndexParser : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Index
   bool String(const char* text, SizeType size, bool) {
     if (!InMap()) return Default();
     const std::string_view file(text, size);
-    if (HasSurrogate(key_) || HasSurrogate(file)) return false;
+    if (!IsUtf8(key_) || !IsUtf8(file)) return false;
     take_(key_, file);
     return true;
   }
@@ -114,8 +114,7 @@ Result<HfIndex> HfIndex::Read(const InputFile& file) {
   rapidjson::InsituStringStream stream(json->data());
   rapidjson::Reader reader;
   const rapidjson::ParseResult parsed =
-      reader.Parse<rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
-                   rapidjson::kParseValidateEncodingFlag>(stream, parser);
+      reader.Parse<rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag>(stream, parser);
   const bool stopped = parsed.Code() == rapidjson::kParseErrorTermination;
   if (!parser.seen_map() && (!parsed.IsError() || stopped)) {
     return Error("not-a-checkpoint", thing + " is JSON text without a weight_map, no index")

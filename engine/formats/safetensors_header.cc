@@ -176,9 +176,9 @@ bool HeaderParser::String(const char* text, SizeType size, bool) {
     return true;
   }
   if (state_ == State::kMetadataValue) {
-    if (HasSurrogate(value)) {
-      return Fail("bad-header", "`__metadata__`: the value of `" + metadata_key_ +
-                                    "` holds half of a surrogate pair");
+    if (!IsUtf8(value)) {
+      return Fail("bad-header",
+                  "`__metadata__`: the value of `" + metadata_key_ + "` is not UTF-8");
     }
     catalog_.metadata.emplace_back(std::move(metadata_key_), value);
     state_ = State::kMetadataKey;
@@ -191,8 +191,8 @@ bool HeaderParser::Key(const char* text, SizeType size, bool) {
   const std::string_view key(text, size);
   if (state_ == State::kSkip) return true;
   if (state_ == State::kField) return StartField(key);
-  if (HasSurrogate(key)) {
-    return Fail("bad-header", "a key holds half of a surrogate pair, which is no character");
+  if (!IsUtf8(key)) {
+    return Fail("bad-header", "the key `" + std::string(key) + "` is not UTF-8");
   }
   if (state_ == State::kMetadataKey) {
     metadata_key_ = key;
@@ -320,8 +320,7 @@ bool HeaderParser::FinishTensor() {
 }  // namespace
 
 Status ParseSafetensorsHeader(std::string& json, std::string_view path, Catalog& catalog) {
-  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseValidateEncodingFlag;
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag;
   rapidjson::InsituStringStream stream(json.data());
   HeaderParser parser(catalog);
   rapidjson::Reader reader;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/formats/safetensors_reader.h"
+#include "engine/json.h"
 
 namespace rekey {
 namespace {
@@ -26,9 +27,7 @@ struct TextSink {
   void Flush() {}
 };
 
-using JsonWriter =
-    rapidjson::Writer<TextSink, rapidjson::UTF8<>, rapidjson::UTF8<>, rapidjson::CrtAllocator,
-                      rapidjson::kWriteValidateEncodingFlag>;
+using JsonWriter = rapidjson::Writer<TextSink>;
 
 uint64_t ElementBytes(const OutputTensor& tensor) {
   return std::max<uint64_t>(1, static_cast<uint64_t>(BitsOf(tensor.dtype)) / 8);
@@ -100,8 +99,8 @@ Result<std::map<std::string, std::string>> Metadata(const OutputDescription& des
   return metadata;
 }
 
-bool Put(JsonWriter& json, std::string_view text) {
-  return json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+void Put(JsonWriter& json, std::string_view text) {
+  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
 void PutTensor(JsonWriter& json, const OutputTensor& tensor, uint64_t begin) {
@@ -138,12 +137,15 @@ Result<std::string> HeaderText(const OutputDescription& description,
   Put(json, "__metadata__");
   json.StartObject();
   for (const auto& [key, value] : *metadata) {
-    if (!Put(json, key) || !Put(json, value)) return NotUtf8("the metadata entry `" + key + "`");
+    if (!IsUtf8(key) || !IsUtf8(value)) return NotUtf8("the metadata entry `" + key + "`");
+    Put(json, key);
+    Put(json, value);
   }
   json.EndObject();
   for (uint32_t i : order) {
     const OutputTensor& tensor = description.tensors[i];
-    if (!Put(json, tensor.key)) return NotUtf8("the key of " + Tensor(tensor));
+    if (!IsUtf8(tensor.key)) return NotUtf8("the key of " + Tensor(tensor));
+    Put(json, tensor.key);
     PutTensor(json, tensor, begins[i]);
   }
   json.EndObject();

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "engine/json.h"
+
 namespace rekey {
 namespace {
 
-using IndexWriter =
-    rapidjson::PrettyWriter<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
-                            rapidjson::CrtAllocator, rapidjson::kWriteValidateEncodingFlag>;
+using IndexWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
 
-bool Put(IndexWriter& json, std::string_view text) {
-  return json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+void Put(IndexWriter& json, std::string_view text) {
+  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
 }  // namespace
@@ -70,11 +70,13 @@ Result<std::string> IndexText(std::vector<std::pair<std::string_view, uint32_t>>
   Put(json, "weight_map");
   json.StartObject();
   for (const auto& [key, file] : keys) {
-    if (!Put(json, key) || !Put(json, files[file])) {
+    if (!IsUtf8(key) || !IsUtf8(files[file])) {
       return Error("not-utf8", "the key or file of tensor `" + std::string(key) +
                                    "` is not UTF-8, and an index allows nothing else")
           .Help("rename it, or write one file without shards");
     }
+    Put(json, key);
+    Put(json, files[file]);
   }
   json.EndObject();
   json.EndObject();
