@@ -39,6 +39,7 @@ struct Expr {
     kBinary,   // text is the operator: + - * / // % == != <= >= < > and or; args[0], args[1]
   };
   Kind kind = Kind::kInteger;
+  bool parens = false;  // written in ( ); the span takes them in
   Span span;
   int64_t integer = 0;
   double real = 0;
@@ -116,7 +117,8 @@ struct For {  // for i in a..b   |   for PATTERN
   std::optional<Pattern> pattern;
 };
 
-struct TensorType {  // f32[2, 3]; `dims` is absent when only the dtype is written
+// f32[2, 3]; `dims` is absent when only the dtype is written. The dtype is a word as written.
+struct TensorType {
   Span span;
   std::string dtype;
   std::optional<std::vector<Expr>> dims;
@@ -197,8 +199,10 @@ struct Rule {
   bool maybe = false;
   bool source_list = false;  // merge [A, B]
   std::vector<Pattern> sources;
-  bool target_list = false;       // split P -> [T1, T2]
-  std::vector<Target> targets;    // empty: no arrow
+  Span sources_span;            // with the brackets
+  bool target_list = false;     // split P -> [T1, T2]
+  std::vector<Target> targets;  // empty: no arrow
+  Span targets_span;
   std::optional<Target> same_as;  // drop P same as K
   std::vector<By> by;
   std::optional<Expr> guard;
@@ -228,7 +232,8 @@ struct Fill {
   bool maybe = false;
   Target target;
   Expr value;
-  std::string dtype;
+  std::string dtype;  // as written: Compile knows which words are dtypes
+  Span dtype_span;
   std::optional<For> loop;
   std::vector<Op> ops;
 };
@@ -257,6 +262,7 @@ struct Expect {
 
 struct With {
   std::string name;
+  Span name_span;
   Expr value;
 };
 struct Given {
