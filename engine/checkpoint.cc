@@ -61,6 +61,7 @@ void AddJsonRoots(const std::string& folder, Catalog& catalog) {
 Result<Catalog> OpenIndex(const std::string& path, const InputSpec& spec) {
   Result<InputFile> file = InputFile::Open(path);
   if (!file.ok()) return std::move(file).error();
+  if (!IsJsonText(*file)) return UnknownFile(*file);
   Result<HfIndex> index = HfIndex::Read(*file);
   if (!index.ok()) return std::move(index).error();
   const std::string folder = FolderOf(path);

@@ -132,6 +132,21 @@ TEST(OpenCheckpoint, AFolderInNaturalOrder) {
   }
 }
 
+TEST(OpenCheckpoint, HoweverTheFolderIsSpelled) {
+  TempFolder folder;
+  folder.Write("sub/a.safetensors", FileWith({"a"}));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.Path("sub"));
+  for (const std::string& path : {folder.Path("sub"), folder.Path("sub/"), folder.Path("sub/."),
+                                  std::string("."), std::string("../sub")}) {
+    const InputSpec spec = Sources({{"a.safetensors", "x."}});
+    EXPECT_THAT(Names(MustOpen(path)), ElementsAre("a.safetensors")) << path;
+    EXPECT_THAT(Keys(MustOpen(path, spec)), ElementsAre("x.a")) << path;
+  }
+  EXPECT_THAT(Keys(MustOpen("a.safetensors")), ElementsAre("a"));
+  std::filesystem::current_path(before);
+}
+
 TEST(OpenCheckpoint, AKeyInTwoFiles) {
   TempFolder folder;
   folder.Write("mp_rank_00.safetensors", FileWith({"w"}));
@@ -391,6 +406,11 @@ TEST_F(BadIndex, WhatIsNoIndex) {
               HasSubstr("`a` stands twice"));
   EXPECT_THAT(RefusalOf(R"({"weight_map": {"a": "one.safetensors")"), HasSubstr("is not JSON"));
   EXPECT_THAT(RefusalOf(R"({"m": )" + std::string(1'000'000, '[')), HasSubstr("weight_map"));
+}
+
+TEST_F(BadIndex, AGitLfsPointerInItsPlace) {
+  IndexWith("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n");
+  EXPECT_THAT(Refusal(folder_.path()), HasSubstr("git-lfs pointer"));
 }
 
 TEST_F(BadIndex, TwoOfThem) {

@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
+#include <random>
 #include <sstream>
 
 #include "engine/formats/format.h"
@@ -114,6 +117,16 @@ class Corruption : public ::testing::TestWithParam<std::string> {
     return true;
   }
 
+  // Makes the header's length fit the edited header, or no edit would get past that check.
+  void FitLength(std::string& edited) const {
+    uint64_t length = 0;
+    std::memcpy(&length, bytes_.data(), sizeof length);
+    const uint64_t data = bytes_.size() - sizeof length - length;
+    if (edited.size() < sizeof length + data) return;
+    length = edited.size() - sizeof length - data;
+    std::memcpy(edited.data(), &length, sizeof length);
+  }
+
   TempFolder folder_;
   std::string bytes_;
   std::string path_;
@@ -144,6 +157,57 @@ TEST_P(Corruption, CutFiles) {
   for (size_t size = bytes_.size(); size-- > 0;) {
     SCOPED_TRACE("cut to " + std::to_string(size));
     ASSERT_EQ(ftruncate(fd_, static_cast<off_t>(size)), 0);
+    Read();
+    if (HasFailure()) return;
+  }
+}
+
+// Ranges removed, doubled, overwritten, and numbers that are at the edge of something put in.
+TEST_P(Corruption, RandomEdits) {
+  const std::vector<std::string> tokens = {"0",
+                                           "1",
+                                           "-1",
+                                           "4294967296",
+                                           "9223372036854775807",
+                                           "18446744073709551615",
+                                           "1e9",
+                                           "{",
+                                           "}",
+                                           "[",
+                                           "]",
+                                           ",",
+                                           ":",
+                                           "\"",
+                                           "\\u0000",
+                                           "null",
+                                           "\"a\":",
+                                           "\"__metadata__\":{",
+                                           "[[[[[[[["};
+  std::mt19937 random(7);
+  const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  for (int step = 0; step < 4000; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    std::string edited = bytes_;
+    for (size_t edits = 1 + below(3); edits > 0 && !edited.empty(); --edits) {
+      const size_t at = below(edited.size());
+      const size_t length = std::min(edited.size() - at, 1 + below(8));
+      switch (below(4)) {
+        case 0:
+          edited.erase(at, length);
+          break;
+        case 1:
+          edited.insert(at, edited.substr(below(edited.size()), length));
+          break;
+        case 2:
+          edited.replace(at, length, length, static_cast<char>(random()));
+          break;
+        default:
+          edited.replace(at, length, tokens[below(tokens.size())]);
+      }
+    }
+    if (GetParam().ends_with(".safetensors") && step % 4 != 0) FitLength(edited);
+    ASSERT_EQ(ftruncate(fd_, static_cast<off_t>(edited.size())), 0);
+    ASSERT_EQ(pwrite(fd_, edited.data(), edited.size(), 0), static_cast<ssize_t>(edited.size()));
     Read();
     if (HasFailure()) return;
   }
