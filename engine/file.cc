@@ -68,7 +68,7 @@ Result<InputFile> InputFile::Open(const std::string& path, const std::string& na
   struct stat status;
   if (fstat(fd, &status) != 0) return CannotOpen(path, errno);
   if (S_ISDIR(status.st_mode)) {
-    return Error("not-a-file", Quoted(path) + " is a folder, not a file");
+    return Error("not-a-file", Quoted(path) + " is a folder, not a file").Help("name a file in it");
   }
   if (!S_ISREG(status.st_mode)) {
     return Error("not-a-file", Quoted(path) + " is not a regular file")
@@ -125,7 +125,8 @@ Status InputFile::ReadAt(uint64_t offset, void* buffer, size_t bytes) const {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return Error("unreadable-file",
-                   "cannot read " + Quoted(info_.path) + ": " + std::strerror(errno));
+                   "cannot read " + Quoted(info_.path) + ": " + std::strerror(errno))
+          .Help("the disk or the network that it lies on may have failed: try again, or copy it");
     }
     if (got == 0) return Changed(info_.path);  // it was longer when it was opened
     out += got;

@@ -146,6 +146,19 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string EscapeBytes(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string escaped;
+  for (unsigned char byte : text) {
+    if (byte < 0x80) {
+      escaped.push_back(static_cast<char>(byte));
+    } else {
+      escaped += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return escaped;
+}
+
 Result<ObjectId> ParseJson(std::string_view text, std::string_view name, ObjectGraph& graph) {
   constexpr unsigned kFlags =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
@@ -170,7 +183,8 @@ Result<ObjectId> ReadJsonFile(const std::string& path, ObjectGraph& graph) {
   if (!file.ok()) return std::move(file).error();
   if (file->size() > kMaxJsonBytes) {
     return Error("bad-json", "`" + path + "` is larger than " + std::to_string(kMaxJsonBytes) +
-                                 " bytes, more than a description of a model takes");
+                                 " bytes, more than a description of a model takes")
+        .Help("move it away if it is no part of the checkpoint");
   }
   Result<std::string> text = file->ReadText(0, file->size());
   if (!text.ok()) return std::move(text).error();

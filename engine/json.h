@@ -37,6 +37,9 @@ Result<ObjectId> ReadJsonFile(const std::string& path, ObjectGraph& graph);
 // RapidJSON makes half a surrogate pair of the escape `\udc00`, so its texts are checked with this.
 bool IsUtf8(std::string_view text);
 
+// For messages about text that is not UTF-8: each byte beyond ASCII as `\xff`.
+std::string EscapeBytes(std::string_view text);
+
 }  // namespace rekey
 
 #endif  // REKEY_ENGINE_JSON_H_

@@ -78,6 +78,8 @@ class IndexParser : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Index
   bool in_map_ = false;
 };
 
+constexpr const char* kDamaged = "the index is damaged or made by hand: download it again";
+
 std::string Quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 std::string Keys(size_t count) { return std::to_string(count) + (count == 1 ? " key" : " keys"); }
@@ -97,7 +99,8 @@ Result<HfIndex> HfIndex::Read(const InputFile& file) {
   const std::string thing = Quoted(index.path_);
   if (file.size() > kMaxIndexBytes) {
     return Error("bad-index", thing + " is larger than " + std::to_string(kMaxIndexBytes) +
-                                  " bytes, more than an index takes");
+                                  " bytes, more than an index takes")
+        .Help(kDamaged);
   }
   Result<std::string> json = file.ReadText(0, file.size());
   if (!json.ok()) return std::move(json).error();
@@ -123,14 +126,15 @@ Result<HfIndex> HfIndex::Read(const InputFile& file) {
   if (stopped) {
     return Error("bad-index", "the weight_map of " + thing +
                                   " is not one object of keys and file names, at byte " +
-                                  std::to_string(parsed.Offset()));
+                                  std::to_string(parsed.Offset()))
+        .Help(kDamaged);
   }
   if (parsed.IsError() || stream.Tell() != json->size()) {
     const size_t at = parsed.IsError() ? parsed.Offset() : stream.Tell();
     return Error("bad-index", thing + " is not JSON, at byte " + std::to_string(at))
         .Note(std::string("the JSON parser says: ") +
               (parsed.IsError() ? rapidjson::GetParseError_En(parsed.Code()) : "a NUL byte"))
-        .Help("download or copy it again");
+        .Help(kDamaged);
   }
   index.files_.resize(numbers.size());
   for (const auto& [name, number] : numbers) index.files_[number] = name;
@@ -142,7 +146,7 @@ Result<HfIndex> HfIndex::Read(const InputFile& file) {
 // Sorts files and keys, and refuses what must not be in them.
 Status HfIndex::Arrange() {
   if (keys_.empty()) {
-    return Error("bad-index", "the weight_map of " + Quoted(path_) + " is empty");
+    return Error("bad-index", "the weight_map of " + Quoted(path_) + " is empty").Help(kDamaged);
   }
   std::vector<uint32_t> order(files_.size());
   std::iota(order.begin(), order.end(), 0);
@@ -168,7 +172,8 @@ Status HfIndex::Arrange() {
   for (size_t i = 1; i < keys_.size(); ++i) {
     if (keys_[i - 1].name == keys_[i].name) {
       return Error("duplicate-key", "the key " + Quoted(keys_[i].name) +
-                                        " stands twice in the weight_map of " + Quoted(path_));
+                                        " stands twice in the weight_map of " + Quoted(path_))
+          .Help(kDamaged);
     }
   }
   return {};

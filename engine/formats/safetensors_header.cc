@@ -192,7 +192,7 @@ bool HeaderParser::Key(const char* text, SizeType size, bool) {
   if (state_ == State::kSkip) return true;
   if (state_ == State::kField) return StartField(key);
   if (!IsUtf8(key)) {
-    return Fail("bad-header", "the key `" + std::string(key) + "` is not UTF-8");
+    return Fail("bad-header", "the key `" + EscapeBytes(key) + "` is not UTF-8");
   }
   if (state_ == State::kMetadataKey) {
     metadata_key_ = key;
@@ -328,7 +328,7 @@ Status ParseSafetensorsHeader(std::string& json, std::string_view path, Catalog&
   const std::string file = "the header of `" + std::string(path) + "`: ";
   if (parser.HasProblem()) {
     parser.problem().message = file + parser.problem().message;
-    return std::move(parser.problem());
+    return std::move(parser.problem()).Help(kDamaged);
   }
   // RapidJSON takes a NUL for the end of the text.
   const size_t end = parsed.IsError() ? parsed.Offset() : stream.Tell();
@@ -337,7 +337,7 @@ Status ParseSafetensorsHeader(std::string& json, std::string_view path, Catalog&
       parsed.IsError() ? rapidjson::GetParseError_En(parsed.Code()) : "There is a NUL byte.";
   return Error("bad-header", file + "it is not JSON, at byte " + std::to_string(8 + end))
       .Note("the JSON parser says: " + fact)
-      .Help("the file is damaged: download or copy it again");
+      .Help(kDamaged);
 }
 
 }  // namespace rekey

@@ -17,6 +17,10 @@
 
 namespace rekey {
 
+// The way out of a header that cannot be true.
+constexpr const char* kDamaged =
+    "the file is damaged or made by hand: download it again, or ask who made it for another";
+
 // Appends an entry and a storage per tensor (entry i lies in storage i) and the metadata, in the
 // header's order. `json` is used up: strings are unescaped in place. `path` is for messages.
 // Errors: not JSON, not UTF-8, a field that is missing, twice there or of another type, an unknown

@@ -95,14 +95,14 @@ Result<uint64_t> CheckTiling(const Catalog& catalog) {
           .Note(
               "the format wants every byte to belong to one tensor: bytes between them could hide "
               "anything")
-          .Help("load the file and save it again with a library that you trust");
+          .Help(kDamaged);
     }
     if (storage.offset < end) {
       return Error("data-overlap", Tensor(catalog.entries[order[i - 1]]) + " and " + Tensor(entry) +
                                        InFile(catalog) + " overlap: the first ends at byte " +
                                        std::to_string(end) + " of the data, the second begins at " +
                                        std::to_string(storage.offset))
-          .Help("the file is damaged or made by hand: ask who made it for another");
+          .Help(kDamaged);
     }
     end = storage.offset + storage.bytes;
   }
@@ -118,7 +118,7 @@ Status CheckEnd(const InputFile& file, const Catalog& catalog, uint64_t data_sta
     return Error("data-after-end", std::to_string(has - end) + " bytes after the last tensor" +
                                        InFile(catalog) + " belong to no tensor")
         .Note("the format wants the last tensor to end where the file ends")
-        .Help("load the file and save it again with a library that you trust");
+        .Help(kDamaged);
   }
   return {};
 }
@@ -195,13 +195,13 @@ Status Prove(const InputFile& file, uint64_t data_start, Catalog& catalog) {
     return Error("duplicate-key", "the key `" + std::string(catalog.entries[twice->second].key) +
                                       "` stands twice" + InFile(catalog))
         .Note("most loaders would silently take the last of the two")
-        .Help("the file is damaged or made by hand: ask who made it for another");
+        .Help(kDamaged);
   }
   Status metadata = CheckMetadataKeys(catalog);
-  if (!metadata.ok()) return metadata;
+  if (!metadata.ok()) return std::move(metadata).error().Help(kDamaged);
   for (const Entry& entry : catalog.entries) {
     Status size = CheckSize(catalog, entry);
-    if (!size.ok()) return size;
+    if (!size.ok()) return std::move(size).error().Help(kDamaged);
   }
   const Result<uint64_t> end = CheckTiling(catalog);
   if (!end.ok()) return end.error();
@@ -221,7 +221,7 @@ Result<std::string> ReadHeader(const InputFile& file) {
     return Error("bad-header", "the header of `" + file.info().path + "` claims to have " +
                                    std::to_string(length) + " bytes, the format allows " +
                                    std::to_string(kMaxSafetensorsHeader))
-        .Help("the file is damaged: download or copy it again");
+        .Help(kDamaged);
   }
   if (length > file.size() - kLengthBytes) {
     return Truncated(file,

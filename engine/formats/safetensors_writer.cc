@@ -137,14 +137,16 @@ Result<std::string> HeaderText(const OutputDescription& description,
   Put(json, "__metadata__");
   json.StartObject();
   for (const auto& [key, value] : *metadata) {
-    if (!IsUtf8(key) || !IsUtf8(value)) return NotUtf8("the metadata entry `" + key + "`");
+    if (!IsUtf8(key) || !IsUtf8(value)) {
+      return NotUtf8("the metadata entry `" + EscapeBytes(key) + "`");
+    }
     Put(json, key);
     Put(json, value);
   }
   json.EndObject();
   for (uint32_t i : order) {
     const OutputTensor& tensor = description.tensors[i];
-    if (!IsUtf8(tensor.key)) return NotUtf8("the key of " + Tensor(tensor));
+    if (!IsUtf8(tensor.key)) return NotUtf8("the key `" + EscapeBytes(tensor.key) + "`");
     Put(json, tensor.key);
     PutTensor(json, tensor, begins[i]);
   }

@@ -71,7 +71,7 @@ Result<std::string> IndexText(std::vector<std::pair<std::string_view, uint32_t>>
   json.StartObject();
   for (const auto& [key, file] : keys) {
     if (!IsUtf8(key) || !IsUtf8(files[file])) {
-      return Error("not-utf8", "the key or file of tensor `" + std::string(key) +
+      return Error("not-utf8", "the key or the file of tensor `" + EscapeBytes(key) +
                                    "` is not UTF-8, and an index allows nothing else")
           .Help("rename it, or write one file without shards");
     }

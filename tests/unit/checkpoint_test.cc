@@ -68,7 +68,9 @@ Catalog MustOpen(const std::string& path, const InputSpec& spec = {}) {
 // The error of opening, with notes and helps.
 std::string Refusal(const std::string& path, const InputSpec& spec = {}) {
   const Result<Catalog> catalog = OpenCheckpoint(path, spec);
-  return catalog.ok() ? "no error" : Whole(catalog.error());
+  if (catalog.ok()) return "no error";
+  EXPECT_FALSE(catalog.error().helps.empty()) << catalog.error().message;
+  return Whole(catalog.error());
 }
 
 // `source` lines that take files by their name.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
 
 #include "engine/checkpoint.h"
 #include "engine/formats/format.h"
@@ -138,15 +137,16 @@ TEST(SafetensorsReader, RefusesBadFilesEachInItsOwnWords) {
   const Json expected(ReadAll(folder + "expected.json"));
   const std::vector<ObjectId>& files = expected.Items(expected.root);
   ASSERT_GT(files.size(), 80u);
-  std::map<std::string, std::string> messages;
   for (size_t f = 0; f < files.size(); f += 2) {
     const std::string& name = expected.graph[files[f]].text;
     SCOPED_TRACE(name);
     const Result<Catalog> catalog = ReadFile(folder + name, {});
     ASSERT_FALSE(catalog.ok());
     EXPECT_EQ(catalog.error().name, expected.Text(files[f + 1], "error"));
-    std::string message = catalog.error().message;
+    const std::string& message = catalog.error().message;
     EXPECT_THAT(message, HasSubstr(name));
+    EXPECT_TRUE(IsUtf8(message));
+    EXPECT_FALSE(catalog.error().helps.empty()) << message;
     for (ObjectId mention : expected.Items(expected.graph.Child(files[f + 1], "mentions"))) {
       EXPECT_THAT(message, HasSubstr(expected.graph[mention].text));
     }
