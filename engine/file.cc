@@ -26,8 +26,8 @@ Diagnostic MissingFile(const std::string& path) {
       wanted.has_parent_path() ? wanted.parent_path() : std::filesystem::path(".");
   std::error_code code;
   if (!std::filesystem::is_directory(folder, code)) {
-    error.Note("its folder " + Quoted(folder.string()) + " does not exist either");
-    return error;
+    return error.Note("its folder " + Quoted(folder.string()) + " does not exist either")
+        .Help("check the path");
   }
   std::vector<std::string> names;
   std::filesystem::directory_iterator it(folder, code);
@@ -40,6 +40,7 @@ Diagnostic MissingFile(const std::string& path) {
   for (std::string_view near : Nearest(name, candidates)) {
     error.Help("did you mean " + Quoted((wanted.parent_path() / near).string()) + "?");
   }
+  if (error.helps.empty()) error.Help("check the path: no name in its folder is like it");
   return error;
 }
 
