@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,6 +131,19 @@ bool ClaimsToBeCheckpoint(std::string_view name) {
   return name.ends_with(".safetensors") || name.ends_with(".pt") || name.ends_with(".pth");
 }
 
+// Names that checkpoints share with all sorts of files.
+bool MayBeCheckpoint(std::string_view name) {
+  return name.ends_with(".bin") || name.ends_with(".ckpt");
+}
+
+// A folder of torch.distributed.checkpoint: its files are pieces that only `.metadata` explains.
+bool IsDistributed(const std::string& folder, const std::vector<std::string>& names) {
+  std::error_code code;
+  return fs::exists(JoinPath(folder, ".metadata"), code) &&
+         std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name.ends_with(".distcp"); });
+}
+
 Diagnostic NoCheckpoint(const std::string& folder) {
   Diagnostic error = Error(
       "no-checkpoint", "the folder " + Quoted(folder) + " holds no checkpoint and no index of one");
@@ -151,6 +165,7 @@ Diagnostic NoCheckpoint(const std::string& folder) {
 Result<Catalog> OpenAllFiles(const std::string& folder, const std::vector<std::string>& names,
                              const InputSpec& spec) {
   CatalogJoiner joiner;
+  Diagnostics left_out;
   size_t taken = 0;
   for (const std::string& name : names) {
     Result<InputFile> file = InputFile::Open(JoinPath(folder, name), name);
@@ -158,6 +173,9 @@ Result<Catalog> OpenAllFiles(const std::string& folder, const std::vector<std::s
     if (!IsCheckpoint(*file)) {
       // To pass over a broken shard would lose its tensors.
       if (ClaimsToBeCheckpoint(name)) return UnknownFile(*file);
+      if (MayBeCheckpoint(name)) {
+        left_out.push_back(Warning("left-out", UnknownFile(*file).message + "; it is left out"));
+      }
       continue;
     }
     Result<Catalog> part = ReadFile(std::move(*file), spec.read);
@@ -166,7 +184,9 @@ Result<Catalog> OpenAllFiles(const std::string& folder, const std::vector<std::s
     ++taken;
   }
   if (taken == 0) return NoCheckpoint(folder);
-  return joiner.Finish();
+  Result<Catalog> whole = joiner.Finish();
+  if (whole.ok()) std::move(left_out.begin(), left_out.end(), std::back_inserter(whole->warnings));
+  return whole;
 }
 
 Result<Catalog> OpenFile(const std::string& path, const InputSpec& spec) {
@@ -198,6 +218,15 @@ Result<Catalog> OpenFolder(const std::string& folder, const InputSpec& spec) {
   Result<std::vector<std::string>> names =
       ListFiles(folder, spec.source ? Depth::kAll : Depth::kTop);
   if (!names.ok()) return std::move(names).error();
+  if (IsDistributed(folder, *names)) {
+    return Error("distributed-checkpoint",
+                 Quoted(folder) +
+                     " is a folder of torch.distributed.checkpoint, whose tensors lie "
+                     "in pieces that rekey does not join")
+        .Help(
+            "join them first: `python -m torch.distributed.checkpoint.format_utils dcp_to_torch " +
+            folder + " OUT.pt`");
+  }
   if (spec.source) return OpenSources(folder, *names, spec);
   std::vector<std::string> indexes;
   std::copy_if(names->begin(), names->end(), std::back_inserter(indexes), IsIndexName);

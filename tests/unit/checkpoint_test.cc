@@ -196,6 +196,24 @@ TEST(OpenCheckpoint, DoesNotPassOverABrokenShard) {
   EXPECT_THAT(refusal, HasSubstr("b.safetensors"));
 }
 
+TEST(OpenCheckpoint, SaysWhichDoubtfulFilesItLeavesOut) {
+  TempFolder folder;
+  folder.Write("a.safetensors", FileWith({"a"}));
+  folder.Write("vocab.bin", std::string("\x01\x02\x03\x04", 4));
+  folder.Write("tokenizer.model", std::string("\x01\x02\x03\x04", 4));
+  const Catalog catalog = MustOpen(folder.path());
+  EXPECT_THAT(Keys(catalog), ElementsAre("a"));
+  ASSERT_EQ(catalog.warnings.size(), 1u);
+  EXPECT_THAT(catalog.warnings[0].message, HasSubstr("vocab.bin"));
+}
+
+TEST(OpenCheckpoint, AFolderOfTorchsDistributedCheckpoint) {
+  TempFolder folder;
+  folder.Write(".metadata", "\x80\x04.");
+  folder.Write("__0_0.distcp", "PK\x03\x04");
+  EXPECT_THAT(Refusal(folder.path()), HasSubstr("dcp_to_torch"));
+}
+
 // --- Trackers ---------------------------------------------------------------------------------
 
 TEST(OpenCheckpoint, FollowsMegatronsTracker) {
