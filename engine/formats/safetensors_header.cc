@@ -79,7 +79,7 @@ class HeaderParser : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Head
 };
 
 std::string Where(std::string_view key) {
-  return key.empty() ? "" : "tensor `" + std::string(key) + "`: ";
+  return "tensor `" + std::string(key) + "`: ";
 }
 
 bool HeaderParser::Fail(std::string name, const std::string& fact) {
