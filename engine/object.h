@@ -36,7 +36,8 @@ struct Object {
     kSet,         // items
     kDict,        // items: key, value, key, value, ... in insertion order
     kGlobal,      // text: "module.name", never imported
-    kCall,        // items: callee, arguments (a tuple). REDUCE or NEWOBJ; never made
+    kCall,        // items: callee, arguments (a tuple), and what SETITEMS, APPENDS or ADDITEMS put
+                  // into the result, if anything: a dict or list. REDUCE or NEWOBJ; never made
     kPersistent,  // items: the persistent id. In torch files: a storage
     kTensor,      // integer: an index into the reader's tensor list
   };
@@ -61,18 +62,21 @@ class ObjectGraph {
   const Object& operator[](ObjectId id) const { return nodes_[id]; }
   size_t size() const { return nodes_.size(); }
 
-  // The value of `key` (a text) in a dict, in an instance's attributes, or of a list or tuple by
-  // its number; kNoObject when there is none. Looks through an OrderedDict or defaultdict call to
-  // its items, and through a state pair (None, dict) to its dict.
+  // The value of `key` in a dict (a text, or the digits of an integer key; of equal keys the last),
+  // in an instance's attributes, or of a list or tuple by its number; kNoObject when there is none.
+  // Looks through an OrderedDict or defaultdict call to its items, and through a state pair
+  // (None, dict) to its dict.
   ObjectId Child(ObjectId id, std::string_view key) const;
 
   // The dict node that holds an object's entries: itself for kDict, the filled dict of an
   // OrderedDict/defaultdict, the attribute dict of an instance; kNoObject otherwise.
   ObjectId Entries(ObjectId id) const;
 
-  // "args.num_layers": Child for each segment. Keys that themselves hold dots are tried too.
+  // "args.num_layers": Child for each segment. Keys that themselves hold dots are tried too, the
+  // longest first.
   ObjectId Find(ObjectId root, std::string_view dotted_path) const;
 
+  // A truth, a text, or a number that fits.
   std::optional<Scalar> ToScalar(ObjectId id) const;
 
  private:
