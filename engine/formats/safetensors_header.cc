@@ -78,9 +78,7 @@ class HeaderParser : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Head
   std::optional<Diagnostic> problem_;
 };
 
-std::string Where(std::string_view key) {
-  return "tensor `" + std::string(key) + "`: ";
-}
+std::string Where(std::string_view key) { return "tensor `" + std::string(key) + "`: "; }
 
 bool HeaderParser::Fail(std::string name, const std::string& fact) {
   problem_ = Error(std::move(name), fact);
