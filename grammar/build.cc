@@ -1,32 +1,22 @@
 #include "grammar/build.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <charconv>
 #include <string>
 #include <utility>
+
+#include "grammar/build_parts.h"
 
 namespace rekey {
 namespace {
 
 using ast::Expr;
-using ast::Pattern;
 using ast::Statement;
 using ast::Target;
 
-// Words that mean something by themselves in an expression.
-constexpr std::array<std::string_view, 8> kReserved = {"rank", "dtype", "dim", "has",
-                                                       "meta", "and",   "or",  "not"};
-
-// An operator chain this long, or brackets in it, is nobody's rule, and every consumer of the tree
-// walks expressions by recursion.
-constexpr int kMaxDepth = 200;
-
-class Builder {
+class Builder : public PartBuilder {
  public:
-  Builder(const Source& source, Diagnostics* diagnostics)
-      : source_(source), diagnostics_(*diagnostics) {}
+  using PartBuilder::PartBuilder;
 
   ast::File File(const Node& root) {
     ast::File file;
@@ -43,66 +33,7 @@ class Builder {
   // Takes the comments out of the nodes, so that nothing else needs to look for them.
   void TakeComments(Node* node, std::vector<ast::Comment>* comments) const;
 
-  Pattern BuildPattern(const Node& node);
-  Target BuildTarget(const Node& node);
-  Expr BuildExpr(const Node& node);
-
  private:
-  // --- Places -------------------------------------------------------------------------------
-
-  uint32_t Offset(const char* at) const {
-    return static_cast<uint32_t>(at - source_.text().data());
-  }
-  Span SpanOf(const Node& node) const { return {&source_, Offset(node.begin), Offset(node.end)}; }
-  static Span Join(Span first, Span last) { return {first.source, first.begin, last.end}; }
-
-  void Report(Diagnostic&& diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
-
-  // --- Words --------------------------------------------------------------------------------
-
-  static std::string Text(const Node& node) { return std::string(node.Text()); }
-
-  // kText, kEscape: the characters meant.
-  static std::string Unescaped(const Node& node) {
-    return std::string(node.Text().substr(node.kind == NodeKind::kEscape ? 1 : 0));
-  }
-
-  // kStr, or a bare kText.
-  static std::string Str(const Node& node) {
-    if (node.kind != NodeKind::kStr) return Text(node);
-    std::string text;
-    for (const auto& part : node.children) text += Unescaped(*part);
-    return text;
-  }
-
-  std::optional<std::string> OptionalStr(const Node& node) const {
-    const Node* str = node.Find(NodeKind::kStr);
-    return str ? std::optional(Str(*str)) : std::nullopt;
-  }
-
-  // A name that is declared here.
-  std::string Declared(const Node& node) {
-    std::string name = Text(node);
-    if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end())
-      Report(Error("reserved-name", "`" + name + "` cannot be declared")
-                 .At(SpanOf(node), "a word of the language")
-                 .Help("choose another name"));
-    return name;
-  }
-
-  // --- Expressions --------------------------------------------------------------------------
-
-  Expr Number(const Node& node);
-  Expr Chain(const Node& node, const char* keyword);
-  Expr Compare(const Node& node);
-  Expr Unary(const Node& node);
-  Expr Binary(std::string op, Expr left, Expr right);
-  Expr Prefixed(std::string op, const Node& sign, Expr operand);
-  std::vector<Expr> Exprs(const Node& node);
-  Expr Bounded(Expr expr);
-  static int Depth(const Expr& expr, int limit);
-  static int Depth(const Target& target, int limit);
-
   // --- Clauses ------------------------------------------------------------------------------
 
   ast::Range Range(const Node& node) {
@@ -145,244 +76,9 @@ class Builder {
   ast::Expect Expect(const Node& node);
   ast::Test Test(const Node& node);
   ast::Arrow TestArrow(const Node& node);
-
-  const Source& source_;
-  Diagnostics& diagnostics_;
 };
 
-// --- Patterns and targets
-// -------------------------------------------------------------------------
-
-// Appends literal text, joined to the last part if that is literal too.
-template <typename Part>
-void AppendText(std::vector<Part>* parts, bool joins, Span span, const std::string& text) {
-  if (joins) {
-    parts->back().text += text;
-    parts->back().span.end = span.end;
-    return;
-  }
-  Part part;
-  part.span = span;
-  part.text = text;
-  parts->push_back(std::move(part));
-}
-
-Pattern Builder::BuildPattern(const Node& node) {
-  Pattern pattern;
-  pattern.span = SpanOf(node);
-  const Node* parts = &node;
-  if (const Node* regex = node.Find(NodeKind::kRegex)) {
-    pattern.is_regex = true;
-    pattern.regex = Text(*regex->children[0]);
-    pattern.regex_span = SpanOf(*regex->children[0]);
-    return pattern;
-  }
-  if (const Node* quoted = node.Find(NodeKind::kQuoted)) {
-    pattern.quoted = true;
-    parts = quoted;
-  }
-  for (const auto& part : parts->children) {
-    if (part->kind != NodeKind::kHole) {
-      const bool joins = !pattern.parts.empty() && !pattern.parts.back().hole;
-      AppendText(&pattern.parts, joins, SpanOf(*part), Unescaped(*part));
-      continue;
-    }
-    ast::Hole hole;
-    hole.span = SpanOf(*part);
-    hole.name = Declared(*part->children[0]);
-    for (size_t i = 1; i < part->children.size(); ++i)
-      hole.kinds.push_back(Str(*part->children[i]));
-    pattern.parts.push_back({hole.span, "", std::move(hole)});
-  }
-  return pattern;
-}
-
-Target Builder::BuildTarget(const Node& node) {
-  Target target;
-  target.span = SpanOf(node);
-  const Node* parts = &node;
-  if (const Node* quoted = node.Find(NodeKind::kQuoted)) {
-    target.quoted = true;
-    parts = quoted;
-  }
-  using Kind = Target::Part::Kind;
-  for (const auto& part : parts->children) {
-    if (part->kind == NodeKind::kInterpolation) {
-      Target::Part value;
-      value.kind = Kind::kExpr;
-      value.span = SpanOf(*part);
-      value.expr = BuildExpr(*part->children[0]);
-      if (part->children.size() > 1) value.pad = part->children[1]->Text()[1] - '0';
-      target.parts.push_back(std::move(value));
-    } else if (part->kind == NodeKind::kGroup) {
-      Target::Part group;
-      group.kind = Kind::kGroup;
-      group.span = SpanOf(*part);
-      group.group = part->Text()[1] - '0';
-      target.parts.push_back(std::move(group));
-    } else {
-      const bool joins = !target.parts.empty() && target.parts.back().kind == Kind::kText;
-      AppendText(&target.parts, joins, SpanOf(*part), Unescaped(*part));
-    }
-  }
-  return target;
-}
-
-// --- Expressions
-// ----------------------------------------------------------------------------------
-
-int Builder::Depth(const Target& target, int limit) {
-  int depth = 0;
-  for (const Target::Part& part : target.parts)
-    if (part.expr) depth = std::max(depth, Depth(*part.expr, limit));
-  return depth;
-}
-
-// The levels of `expr`, or something above `limit` if there are more.
-int Builder::Depth(const Expr& expr, int limit) {
-  if (limit <= 0) return 1;
-  int depth = expr.target ? Depth(*expr.target, limit - 1) : 0;
-  for (const Expr& arg : expr.args) depth = std::max(depth, Depth(arg, limit - 1));
-  return depth + 1;
-}
-
-Expr Builder::Bounded(Expr expr) {
-  if (Depth(expr, kMaxDepth) <= kMaxDepth) return expr;
-  Report(Error("nesting", "an expression of more than " + std::to_string(kMaxDepth) + " levels")
-             .At(expr.span)
-             .Help("name parts of it with `let`"));
-  Expr stand_in;
-  stand_in.span = expr.span;
-  return stand_in;
-}
-
-Expr Builder::Number(const Node& node) {
-  Expr number;
-  number.span = SpanOf(node);
-  const char* begin = node.begin;
-  if (node.kind == NodeKind::kReal) {
-    number.kind = Expr::Kind::kReal;
-    if (std::from_chars(begin, node.end, number.real).ec == std::errc()) return number;
-  } else {
-    number.kind = Expr::Kind::kInteger;
-    if (std::from_chars(begin, node.end, number.integer).ec == std::errc()) return number;
-  }
-  Report(Error("number", "the number is out of range").At(number.span));
-  return number;
-}
-
-Expr Builder::Binary(std::string op, Expr left, Expr right) {
-  Expr binary;
-  binary.kind = Expr::Kind::kBinary;
-  binary.span = Join(left.span, right.span);
-  binary.text = std::move(op);
-  binary.args.push_back(std::move(left));
-  binary.args.push_back(std::move(right));
-  return Bounded(std::move(binary));
-}
-
-Expr Builder::Prefixed(std::string op, const Node& sign, Expr operand) {
-  Expr unary;
-  unary.kind = Expr::Kind::kUnary;
-  unary.span = Join(SpanOf(sign), operand.span);
-  unary.text = std::move(op);
-  unary.args.push_back(std::move(operand));
-  return Bounded(std::move(unary));
-}
-
-// a + b - c, from left to right; with `keyword`, operands only (a and b and c).
-Expr Builder::Chain(const Node& node, const char* keyword) {
-  Expr left = BuildExpr(*node.children[0]);
-  const size_t step = keyword ? 1 : 2;
-  for (size_t i = step; i < node.children.size(); i += step) {
-    std::string op = keyword ? keyword : Text(*node.children[i - 1]);
-    left = Binary(std::move(op), std::move(left), BuildExpr(*node.children[i]));
-  }
-  return left;
-}
-
-// not* a < b: `not` takes in the comparison.
-Expr Builder::Compare(const Node& node) {
-  size_t first = 0;
-  while (node.children[first]->kind == NodeKind::kNot) ++first;
-  Expr expr = BuildExpr(*node.children[first]);
-  if (first + 2 < node.children.size())
-    expr = Binary(Text(*node.children[first + 1]), std::move(expr),
-                  BuildExpr(*node.children[first + 2]));
-  for (size_t i = first; i-- > 0;) expr = Prefixed("not", *node.children[i], std::move(expr));
-  return expr;
-}
-
-Expr Builder::Unary(const Node& node) {
-  Expr expr = BuildExpr(*node.children.back());
-  for (size_t i = node.children.size() - 1; i-- > 0;)
-    expr = Prefixed("-", *node.children[i], std::move(expr));
-  return expr;
-}
-
-std::vector<Expr> Builder::Exprs(const Node& node) {
-  std::vector<Expr> exprs;
-  for (const auto& child : node.children) exprs.push_back(BuildExpr(*child));
-  return exprs;
-}
-
-Expr Builder::BuildExpr(const Node& node) {
-  Expr expr;
-  expr.span = SpanOf(node);
-  switch (node.kind) {
-    case NodeKind::kReal:
-    case NodeKind::kInteger:
-      return Number(node);
-    case NodeKind::kStr:
-      expr.kind = Expr::Kind::kText;
-      expr.text = Str(node);
-      return expr;
-    case NodeKind::kGroup:
-      expr.kind = Expr::Kind::kGroup;
-      expr.integer = node.Text()[1] - '0';
-      return expr;
-    case NodeKind::kName:
-      expr.kind = Expr::Kind::kName;
-      expr.text = Text(node);
-      return expr;
-    case NodeKind::kCall:
-      expr.kind = Expr::Kind::kCall;
-      expr.text = Text(*node.children[0]);
-      expr.args = Exprs(*node.children[1]);
-      return Bounded(std::move(expr));
-    case NodeKind::kHas:
-      expr.kind = Expr::Kind::kHas;
-      expr.text = "has";
-      expr.target = std::make_shared<const Target>(BuildTarget(*node.Find(NodeKind::kTarget)));
-      return Bounded(std::move(expr));
-    case NodeKind::kList:
-      expr.kind = Expr::Kind::kList;
-      expr.args = Exprs(node);
-      return Bounded(std::move(expr));
-    case NodeKind::kParens:
-      expr = BuildExpr(*node.children[0]);
-      expr.parens = true;
-      expr.span = SpanOf(node);
-      return expr;
-    case NodeKind::kOr:
-      return Chain(node, "or");
-    case NodeKind::kAnd:
-      return Chain(node, "and");
-    case NodeKind::kSum:
-    case NodeKind::kProduct:
-      return Chain(node, nullptr);
-    case NodeKind::kCompare:
-      return Compare(node);
-    case NodeKind::kUnary:
-      return Unary(node);
-    default:
-      assert(false && "a node that is no expression");
-      return expr;
-  }
-}
-
-// --- Clauses
-// --------------------------------------------------------------------------------------
+// --- Clauses ------------------------------------------------------------------------------------
 
 ast::Op Builder::Op(const Node& node) {
   ast::Op op;
@@ -469,8 +165,7 @@ ast::TensorType Builder::Type(const Node& node) {
   return type;
 }
 
-// --- Statements
-// -----------------------------------------------------------------------------------
+// --- Statements ---------------------------------------------------------------------------------
 
 ast::Version Builder::Version(const Node& node) {
   ast::Version version;
@@ -777,8 +472,7 @@ Statement Builder::BuildStatement(const Node& node) {
   return statement;
 }
 
-// --- Comments
-// -------------------------------------------------------------------------------------
+// --- Comments -----------------------------------------------------------------------------------
 
 void Builder::TakeComments(Node* node, std::vector<ast::Comment>* comments) const {
   for (auto& child : node->children) {
@@ -791,7 +485,7 @@ void Builder::TakeComments(Node* node, std::vector<ast::Comment>* comments) cons
     const std::string_view text = comment.span.Text();
     comment.span.end =
         comment.span.begin + static_cast<uint32_t>(text.find_last_not_of(" \t\r") + 1);
-    const std::string_view line = source_.Line(source_.Locate(comment.span.begin).line);
+    const std::string_view line = source().Line(source().Locate(comment.span.begin).line);
     comment.own_line = line[line.find_first_not_of(" \t")] == '#';
     comments->push_back(comment);
     child.reset();
@@ -820,11 +514,11 @@ ast::File BuildFile(Node* root, const Source& source, Diagnostics* diagnostics) 
 }
 
 ast::Pattern BuildPattern(const Node& node, const Source& source, Diagnostics* diagnostics) {
-  return Builder(source, diagnostics).BuildPattern(node);
+  return PartBuilder(source, diagnostics).BuildPattern(node);
 }
 
 ast::Expr BuildExpr(const Node& node, const Source& source, Diagnostics* diagnostics) {
-  return Builder(source, diagnostics).BuildExpr(node);
+  return PartBuilder(source, diagnostics).BuildExpr(node);
 }
 
 }  // namespace rekey

@@ -25,8 +25,8 @@ enum class NodeKind {
   // Patterns and targets.
   kPattern, kRegex, kRegexText, kHole, kHoleName, kTarget, kInterpolation, kPad, kGroup,
   // Expressions.
-  kReal, kInteger, kOr, kAnd, kCompare, kNot, kSum, kProduct, kUnary, kMinus, kOperator, kParens, kList,
-  kHas, kCall, kArgs, kArg, kArgName, kRangeEnd,
+  kReal, kInteger, kOr, kAnd, kCompare, kNot, kSum, kProduct, kUnary, kMinus, kOperator, kParens,
+  kList, kHas, kCall, kArgs, kArg, kArgName, kRangeEnd,
   // Clauses.
   kArrow, kSources, kTargets, kSameAs, kGuard, kBy, kByItem, kRange, kOp, kFor, kType, kDims,
   // Statements.
