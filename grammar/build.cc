@@ -76,6 +76,8 @@ class Builder : public PartBuilder {
   ast::Expect Expect(const Node& node);
   ast::Test Test(const Node& node);
   ast::Arrow TestArrow(const Node& node);
+
+  bool OnlyBlanksBefore(uint32_t offset) const;
 };
 
 // --- Clauses ------------------------------------------------------------------------------------
@@ -474,6 +476,13 @@ Statement Builder::BuildStatement(const Node& node) {
 
 // --- Comments -----------------------------------------------------------------------------------
 
+bool Builder::OnlyBlanksBefore(uint32_t offset) const {
+  const Location at = source().Locate(offset);
+  std::string_view before = source().Line(at.line).substr(0, at.column - 1);
+  if (before.substr(0, 3) == "\xef\xbb\xbf") before.remove_prefix(3);  // byte order mark
+  return before.find_first_not_of(" \t") == std::string_view::npos;
+}
+
 void Builder::TakeComments(Node* node, std::vector<ast::Comment>* comments) const {
   for (auto& child : node->children) {
     if (child->kind != NodeKind::kComment) {
@@ -485,8 +494,7 @@ void Builder::TakeComments(Node* node, std::vector<ast::Comment>* comments) cons
     const std::string_view text = comment.span.Text();
     comment.span.end =
         comment.span.begin + static_cast<uint32_t>(text.find_last_not_of(" \t\r") + 1);
-    const std::string_view line = source().Line(source().Locate(comment.span.begin).line);
-    comment.own_line = line[line.find_first_not_of(" \t")] == '#';
+    comment.own_line = OnlyBlanksBefore(comment.span.begin);
     comments->push_back(comment);
     child.reset();
   }

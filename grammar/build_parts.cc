@@ -165,7 +165,9 @@ Expr PartBuilder::Number(const Node& node) {
     number.kind = Expr::Kind::kInteger;
     if (std::from_chars(begin, node.end, number.integer).ec == std::errc()) return number;
   }
-  Report(Error("number", "the number is out of range").At(number.span));
+  Report(Error("number", "the number is out of range")
+             .At(number.span)
+             .Help("integers have 64 bits, others are floats of 64 bits"));
   return number;
 }
 

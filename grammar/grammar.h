@@ -246,8 +246,7 @@ struct compare : seq<star<negation, sp>, sum, opt<sp, compare_operator, must<com
 struct conjunct : seq<sp, compare> {};
 struct conjunction : seq<compare, star<sp, name_word<"and">, must<conjunct>>> {};
 struct disjunct : seq<sp, conjunction> {};
-struct disjunction : seq<conjunction, star<sp, name_word<"or">, must<disjunct>>> {};
-struct expr : disjunction {};
+struct expr : seq<conjunction, star<sp, name_word<"or">, must<disjunct>>> {};
 struct spaced_expr : seq<blanks, expr> {};
 
 struct range_end : seq<sp, expr> {};
@@ -280,7 +279,7 @@ namespace wrong {
 struct late_guard : seq<gap, name_word<"if">> {};
 struct late_by : seq<gap, name_word<"by">> {};
 }  // namespace wrong
-struct ops : seq<star<op>, sor<wrong::late_guard, wrong::late_by, tao::pegtl::success>> {};
+struct ops : opt<plus<op>, opt<sor<wrong::late_guard, wrong::late_by>>> {};
 
 struct for_range : seq<name, blanks, name_word<"in">, must<by_range>> {};
 struct for_what : seq<blanks, sor<for_range, pattern>> {};
@@ -400,10 +399,10 @@ struct target_list : seq<one<'['>, star<not_at<sor<one<']'>, eol>>, any>, opt<on
 struct merge_target : seq<sp, sor<target, wrong::target_list>> {};
 struct merge_arrow : seq<sp, letters<"->">, must<merge_target>> {};
 struct merge_needs_arrow : seq<merge_arrow> {};
-struct joining_op : seq<at<opt<gap>, one<'|'>>, op> {};
+struct joining_op : seq<at<opt<gap>, one<'|'>>, ops> {};
 struct merge_end : done {};
 struct merge : seq<word<"merge">, opt<maybe>, must<merge_sources>, must<merge_needs_arrow>,
-                   star<sor<by, guard>>, must<joining_op>, ops, must<merge_end>> {};
+                   star<sor<by, guard>>, must<joining_op>, must<merge_end>> {};
 
 struct close_targets : seq<sp, one<']'>> {};
 struct listed_target : seq<sp, target> {};
@@ -413,10 +412,10 @@ struct targets : sor<target_list, target> {};
 struct split_targets : seq<sp, targets> {};
 struct split_arrow : seq<sp, letters<"->">, must<split_targets>> {};
 struct split_needs_arrow : seq<split_arrow> {};
-struct cutting_op : seq<at<opt<gap>, one<'|'>>, op> {};
+struct cutting_op : seq<at<opt<gap>, one<'|'>>, ops> {};
 struct split_end : done {};
 struct split : seq<word<"split">, opt<maybe>, must<verb_pattern>, must<split_needs_arrow>,
-                   star<sor<by, guard>>, must<cutting_op>, ops, must<split_end>> {};
+                   star<sor<by, guard>>, must<cutting_op>, must<split_end>> {};
 
 struct scope;
 struct rule : sor<map, keep, drop, merge, split, scope> {};

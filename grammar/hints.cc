@@ -63,47 +63,100 @@ std::string_view Before(const Source& source, uint32_t offset) {
   return source.Line(at.line).substr(0, at.column - 1);
 }
 
-// Advice for what stands at the place of a syntax error; empty when there is none.
-std::string Advice(const Source& source, uint32_t offset) {
+// Whether `at` follows the first word of its line.
+bool AfterFirstWord(const Source& source, uint32_t at) {
+  const std::string_view before = Before(source, at);
+  const size_t word = before.find_first_not_of(" \t");
+  return word != std::string_view::npos &&
+         std::all_of(before.begin() + word, before.end(),
+                     [](unsigned char c) { return std::isalpha(c); });
+}
+
+constexpr char kMaybeVerbs[] =
+    "`?` (the statement may match nothing) follows `map keep drop merge split in strip rename fill "
+    "copy tie`";
+constexpr char kQuotedKeys[] =
+    "a key that holds other characters than letters, digits and `_ . : / @ % ~ -` is quoted";
+
+// Advice for a character that has no place in a rule, or not this one.
+std::string AdviceOnCharacter(const Source& source, uint32_t offset, std::string_view rest,
+                              char previous) {
+  const char at = rest[0];
+  const bool digit = rest.size() > 1 && std::isdigit(static_cast<unsigned char>(rest[1]));
+  switch (at) {
+    case '*':
+      return "`*` is no wildcard: write `{x}` for one segment, `{x:any}` for any text, or a "
+             "/regex/";
+    case '$':
+      if (digit) return "write `\\" + std::string(1, rest[1]) + "` for that group of a /regex/";
+      return "`$` has no meaning here: write `{name}` for a hole, a param or a named group, and "
+             "`\\1` for a group of a /regex/";
+    case '#':
+      return "a comment needs a blank before `#`; a key that holds `#` is quoted";
+    case '\'':
+      return "texts are quoted with `\"`";
+    case '>':
+      return previous == '-' ? "write a blank before `->`" : "";
+    case '&':
+      return rest.substr(0, 2) == "&&" ? "write `and`" : kQuotedKeys;
+    case '|':
+      return previous == '|' ? "write `or`" : "";
+    case '!':
+      return rest.substr(0, 2) == "!=" ? "" : "write `not`";
+    case '=':
+      if (rest.substr(0, 2) == "=>") return "`key => key` is a line of a test; a rule has `->`";
+      return Before(source, offset).find(" if ") != std::string_view::npos ? "`==` compares" : "";
+    case '\\':
+      return digit ? "`\\1` stands in targets only; RE2 has no references back into a pattern"
+                   : "outside a /regex/, `\\` stands before `\\ { } \"` only";
+    case '[':
+      return "only `merge` takes a list of sources, only `split` a list of targets";
+    case '?':
+      if (AfterFirstWord(source, offset)) return kMaybeVerbs;
+      [[fallthrough]];
+    case '(':
+    case ')':
+    case '+':
+    case '^':
+      return std::string("a regex stands between slashes: `/.../`; ") + kQuotedKeys;
+    case ';':
+      return "a statement ends with its line";
+    default:
+      return static_cast<unsigned char>(at) >= 0x80 ? kQuotedKeys : "";
+  }
+}
+
+// Advice for what stands at the place of a syntax error; empty when there is none. `bracket` is the
+// innermost one that is open there, or 0; `expected` the message.
+std::string Advice(const Source& source, uint32_t offset, char bracket, std::string_view expected) {
   const std::string_view text = source.text();
   const std::string_view rest = text.substr(std::min<size_t>(offset, text.size()));
-  const char at = rest.empty() ? '\n' : rest[0];
   const char previous = offset > 0 ? text[offset - 1] : '\n';
-  if (at == '*')
-    return "`*` is no wildcard: write `{x}` for one segment, `{x:any}` for any text, or a /regex/";
-  if (at == '$' && rest.size() > 1 && std::isdigit(static_cast<unsigned char>(rest[1])))
-    return "write `\\" + std::string(1, rest[1]) + "` for that group of a /regex/";
-  if (at == '$')
-    return "`$` has no meaning here: write `{name}` for a hole, a param or a named group, and "
-           "`\\1` for a group of a /regex/";
-  if (at == '#') return "a comment needs a blank before `#`; a key that holds `#` is quoted";
-  if (at == '\'') return "texts are quoted with `\"`";
-  if (at == '>' && previous == '-') return "write a blank before `->`";
-  if (rest.substr(0, 2) == "=>") return "`key => key` is a line of a test; a rule has `->`";
-  if (rest.substr(0, 2) == "&&") return "write `and`";
-  if (rest.substr(0, 2) == "||") return "write `or`";
-  if (at == '!' && rest.substr(0, 2) != "!=") return "write `not`";
-  if (at == '=' && Before(source, offset).find(" if ") != std::string_view::npos)
-    return "`==` compares";
-  if (at == '}' && Before(source, offset).find('"') != std::string_view::npos)
-    return "write `\\}` for a brace in a text";
-  if (at == '\\') {
-    if (rest.size() > 1 && std::isdigit(static_cast<unsigned char>(rest[1])))
-      return "`\\1` stands in targets only; RE2 has no references back into a pattern";
-    return "outside a /regex/, `\\` stands before `\\ { } \"` only";
+  if (bracket == '{')
+    return previous == '{' && AtLineEnd(text, offset) ? "write a blank before the `{` of a block"
+                                                      : "";
+  if (bracket == '"') return rest.substr(0, 1) == "}" ? "write `\\}` for a brace in a text" : "";
+  if (bracket == '/' || rest.empty()) return "";
+  const std::string_view before = Before(source, offset);
+  const size_t last = before.find_last_not_of(" \t");
+  if (TextChar(rest[0])) {
+    const std::string_view word = WordAt(source, offset).Text();
+    if (previous == '/') return "an unescaped `/` ends a regex, also inside `[ ]`: write `\\/`";
+    if (expected.find("`:`") != std::string_view::npos && last != std::string_view::npos &&
+        before[last] == ':')
+      return "write a blank before `:`";
+    if (word == "by") return "`by` belongs to `merge` and `split`";
+    if (word == "if") return "this statement takes no `if` here";
+    return "";
   }
-  if (previous == '/' && (TextChar(at) || at == '('))
-    return "an unescaped `/` ends a regex, also inside `[ ]`: write `\\/`";
-  if (previous == ':' && TextChar(at)) return "write a blank before `:`";
-  if (previous == '{' && AtLineEnd(text, offset)) return "write a blank before the `{` of a block";
-  if (at == '(' || at == ')' || at == '+' || at == '?' || at == ';' || at == '^' || at == '&' ||
-      static_cast<unsigned char>(at) >= 0x80)
-    return "a key that holds other characters than letters, digits and `_ . : / @ % ~ -` is quoted";
-  if (at == '[') return "only `merge` takes a list of sources, only `split` a list of targets";
-  const Span word = WordAt(source, offset);
-  if (word.Text() == "by") return "`by` belongs to `merge` and `split`";
-  if (word.Text() == "if") return "this statement takes no `if`";
-  return "";
+  return AdviceOnCharacter(source, offset, rest, previous);
+}
+
+// An opening bracket is worth pointing at where its end is missed, or if it is far away.
+bool MissesItsEnd(const Source& source, uint32_t opening, uint32_t offset,
+                  std::string_view message) {
+  return message.find("close") != std::string_view::npos || AtLineEnd(source.text(), offset) ||
+         source.Locate(opening).line != source.Locate(offset).line;
 }
 
 std::string Found(const Source& source, uint32_t offset) {
@@ -150,7 +203,7 @@ Diagnostic NotAStatement(Span first) {
   if (first.Text() == "}")
     return Error("syntax", "`}` closes nothing").At(first, "no block is open here");
   Diagnostic error = Error("syntax", "a line begins with the name of a statement");
-  error.At(first, "found " + Quote(first.Text()));
+  error.At(WordAt(*first.source, first.begin), Found(*first.source, first.begin));
   if (first.Text() == "|")
     error.Help(
         "a line that begins with `|` continues a rule; there is none above it that can be "
@@ -169,8 +222,10 @@ Diagnostic SyntaxError(const Source& source, uint32_t offset, std::string_view m
   Span span{&source, offset, offset};
   if (!AtLineEnd(text, offset)) span = WordAt(source, offset);
   error.At(span, Found(source, offset));
-  if (!open.empty()) error.Also({&source, open.back(), open.back() + 1}, "opened here");
-  const std::string advice = Advice(source, offset);
+  if (!open.empty() && MissesItsEnd(source, open.back(), offset, error.message))
+    error.Also({&source, open.back(), open.back() + 1}, "opened here");
+  const char bracket = open.empty() ? '\0' : text[open.back()];
+  const std::string advice = Advice(source, offset, bracket, error.message);
   if (!advice.empty()) error.Help(advice);
   while (advice.empty() && message.find('\n') != std::string_view::npos) {
     message.remove_prefix(message.find('\n') + 1);
@@ -182,13 +237,8 @@ Diagnostic SyntaxError(const Source& source, uint32_t offset, std::string_view m
 Diagnostic UnknownStatement(Span word) {
   if (!IsWord(word.Text())) return NotAStatement(word);
   const std::string_view verb = WithoutMaybe(word.Text());
-  if (Contains(kStatements, verb)) {  // a real verb with a `?` it does not take, or run together
-    return Error("syntax", Quote(verb) + " takes no `?`")
-        .At(word)
-        .Help(
-            "`?` follows `map keep drop merge split in strip rename fill copy tie`: that "
-            "statement may match nothing");
-  }
+  if (Contains(kStatements, verb))
+    return Error("syntax", "expected a blank after " + Quote(verb)).At(word);
   if (verb == "by" || verb == "if")
     return Error("syntax", Quote(verb) + " continues a rule, and there is none above it")
         .At(word)
@@ -201,14 +251,16 @@ Diagnostic UnknownStatement(Span word) {
   return error;
 }
 
-Diagnostic UnknownScopeStatement(Span word) {
+Diagnostic UnknownScopeStatement(Span word, Span opening) {
   if (!IsWord(word.Text())) return NotAStatement(word);
   const std::string_view verb = WithoutMaybe(word.Text());
   if (Contains(kStatements, verb) && !Contains(kScopeStatements, verb)) {
     return Error("statement-in-scope", Quote(verb) + " cannot stand in a scope")
-        .At(word, "inside `in … { }`")
+        .At(word)
+        .Also(opening, "the scope begins here")
         .Help("a scope holds rules only: " +
-              Alternatives({kScopeStatements.begin(), kScopeStatements.end()}));
+              Alternatives({kScopeStatements.begin(), kScopeStatements.end()}) +
+              "; is the `}` above missing?");
   }
   Diagnostic error = Error("unknown-verb", "unknown verb " + Quote(verb)).At(word, "not a rule");
   const std::string help = DidYouMean(verb, kScopeStatements);

@@ -20,8 +20,9 @@ namespace rekey {
 Diagnostic SyntaxError(const Source& source, uint32_t offset, std::string_view message,
                        const std::vector<uint32_t>& open);
 
-Diagnostic UnknownStatement(Span word);       // at the top of a file
-Diagnostic UnknownScopeStatement(Span word);  // between the braces of `in`
+Diagnostic UnknownStatement(Span word);  // at the top of a file
+// Between the braces of `in`, the first of which stands at `opening`.
+Diagnostic UnknownScopeStatement(Span word, Span opening);
 Diagnostic UnknownTestLine(Span first);
 Diagnostic BareStripText(Span text);
 Diagnostic LongGroup(Span group);  // \10

@@ -153,7 +153,9 @@ inline constexpr auto kMessage<table_rows> =
 template <>
 inline constexpr auto kMessage<first_row> = "expected a row, such as `gamma = weight`";
 template <>
-inline constexpr auto kMessage<row_equals> = "expected `=` after the key of the row";
+inline constexpr auto kMessage<row_equals> =
+    "expected `=` after the key of the row\n"
+    "write `table norm { gamma = weight, beta = bias }`";
 template <>
 inline constexpr auto kMessage<row_value> = "expected the value of the row after `=`";
 template <>

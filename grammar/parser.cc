@@ -42,7 +42,7 @@ template <> inline constexpr auto kKindOf<grammar::pad> = NodeKind::kPad;
 template <> inline constexpr auto kKindOf<grammar::group> = NodeKind::kGroup;
 template <> inline constexpr auto kKindOf<grammar::real> = NodeKind::kReal;
 template <> inline constexpr auto kKindOf<grammar::integer> = NodeKind::kInteger;
-template <> inline constexpr auto kKindOf<grammar::disjunction> = NodeKind::kOr;
+template <> inline constexpr auto kKindOf<grammar::expr> = NodeKind::kOr;
 template <> inline constexpr auto kKindOf<grammar::conjunction> = NodeKind::kAnd;
 template <> inline constexpr auto kKindOf<grammar::compare> = NodeKind::kCompare;
 template <> inline constexpr auto kKindOf<grammar::negation> = NodeKind::kNot;
@@ -164,6 +164,7 @@ class Place {
   Span Of(const ActionInput& in) const {
     return {&source_, Offset(in.begin()), Offset(in.end())};
   }
+  Span Character(const char* at) const { return {&source_, Offset(at), Offset(at) + 1}; }
 
  private:
   const Source& source_;
@@ -189,7 +190,13 @@ Diagnostic LateWord(Span span) {
 template <>
 struct Action<grammar::wrong::statement> : Refuse<UnknownStatement> {};
 template <>
-struct Action<grammar::wrong::scope_statement> : Refuse<UnknownScopeStatement> {};
+struct Action<grammar::wrong::scope_statement> {
+  template <typename ActionInput>
+  [[noreturn]] static void apply(const ActionInput& in, grammar::Nesting& nesting,
+                                 const Place& place) {
+    throw Mistake{UnknownScopeStatement(place.Of(in), place.Character(nesting.open.back().at))};
+  }
+};
 template <>
 struct Action<grammar::wrong::test_statement> : Refuse<UnknownTestLine> {};
 template <>
@@ -263,7 +270,7 @@ bool Readable(const Source& source, Diagnostics* diagnostics) {
   const auto at = static_cast<uint32_t>(valid);
   diagnostics->push_back(
       Error("not-utf8", "`" + source.name() + "` is not UTF-8: byte " + std::to_string(valid) +
-                            " (counted from 0) is " +
+                            " (counted from 0) is " + "0" +
                             FirstGlyph(text.substr(valid, 1)).shown.substr(1))
           .At({&source, at, at + 1}, "not UTF-8")
           .Help(
@@ -307,12 +314,10 @@ ParseResult Parse(std::shared_ptr<const Source> source) {
   ParseResult result;
   if (Readable(*source, &result.diagnostics) && KnownVersion(*source, &result.diagnostics)) {
     auto root = Match<grammar::file>(*source, SkipByteOrderMark(*source), &result.diagnostics);
-    if (root != nullptr) {
-      result.file = BuildFile(root.get(), *source, &result.diagnostics);
-      result.file.source = source;
-    }
+    if (root != nullptr) result.file = BuildFile(root.get(), *source, &result.diagnostics);
   }
   if (HasErrors(result.diagnostics)) result.file = {};
+  result.file.source = std::move(source);  // the diagnostics point into it
   return result;
 }
 

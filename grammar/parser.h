@@ -18,13 +18,14 @@
 namespace rekey {
 
 struct ParseResult {
-  ast::File file;  // empty when there are errors
+  ast::File file;  // when there are errors, only its `source`, which the diagnostics point into
   Diagnostics diagnostics;
 };
 
 ParseResult Parse(std::shared_ptr<const Source> source);
 
-// A pattern alone, as `keys --filter` takes it.
+// A pattern alone, as `keys --filter` takes it. Here and below the caller keeps the source alive as
+// long as the result.
 struct ParsePatternResult {
   ast::Pattern pattern;
   Diagnostics diagnostics;
