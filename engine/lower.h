@@ -5,11 +5,12 @@
 // that a chain of layout operations costs one pass. `compute`: values change, and LibTorch does it
 // on tiles. It plans; engine/work.h moves.
 //
-//   Lowered l = *Lower(graph, id);      // recipe kCopy, pieces {storage 0, src 704, dst 0, 2560 B}
+//   Lowered l = *Lower(graph, id);   // recipe kCopy, pieces {storage 0, source 704, 2560 B}
 #ifndef REKEY_ENGINE_LOWER_H_
 #define REKEY_ENGINE_LOWER_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,44 +24,50 @@ const char* Name(Recipe recipe);
 
 // A box of elements: extent[k] steps of source_stride[k] and target_stride[k], all in bytes, from
 // `source` (in the storage) to `target` (in the output). Dimensions are ordered by target_stride,
-// largest first; a copy is one dimension with stride 1 on both sides. Source strides may be zero
-// (expand) or negative (flip); pieces of one output never overlap in the target and cover it.
+// largest first. Source strides may be zero (expand) or negative (flip); pieces of one output never
+// overlap in the target and cover it. A piece of a `copy` has one dimension, of strides 1.
 struct PieceDim {
   int64_t extent = 0;
   int64_t source_stride = 0;
   int64_t target_stride = 0;
-};
-struct Piece {
-  uint32_t storage = 0;
-  uint64_t source = 0;
-  uint64_t target = 0;
-  uint32_t unit = 1;  // bytes that always stay together: the element, or a longer run
-  std::vector<PieceDim> dims;
+  friend bool operator==(const PieceDim&, const PieceDim&) = default;
 };
 
-// A stretch of the output that comes from no storage: constants and padding.
-struct Constant {
-  uint64_t target = 0;
-  uint64_t bytes = 0;
-  TensorId node = 0;  // a constant of the graph
+// What happens to each element on the way, in this order.
+struct ElementFixes {
+  bool swap_bytes = false;      // big-endian storages
+  bool flip_sign = false;       // torch's lazy negation: the sign bit (of both complex parts)
+  bool flip_imaginary = false;  // torch's lazy conjugate: the sign bit of the imaginary part
+  bool any() const { return swap_bytes || flip_sign || flip_imaginary; }
+  friend bool operator==(const ElementFixes&, const ElementFixes&) = default;
 };
+
+struct Piece {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t storage = kNone;   // of the catalog
+  uint32_t constant = kNone;  // or of Lowered::constants: `source` is an offset into its text
+  uint64_t source = 0;
+  uint64_t target = 0;
+  uint64_t unit = 1;  // bytes that always stay together: the element, or a longer run
+  std::vector<PieceDim> dims;
+  ElementFixes fixes;
+};
+
+uint64_t BytesOf(const Piece& piece);  // that it makes in the target
 
 struct Lowered {
   Recipe recipe = Recipe::kCopy;
   TensorType type;
   uint64_t bytes = 0;
-  std::vector<Piece> pieces;
-  std::vector<Constant> constants;
-  // Lazily negated or conjugated torch views: the sign bit of every element (neg), or of every
-  // imaginary part (conj), is flipped on the way. big_endian: elements are byte-swapped first.
-  bool flip_sign = false;
-  bool flip_imaginary = false;
-  bool swap_bytes = false;
+  std::vector<Piece> pieces;  // by target
+  // Bytes that come from no storage: constants of the graph, and padding.
+  std::vector<std::shared_ptr<const std::string>> constants;
   TensorId value = 0;  // kCompute: the expression
 };
 
 // Errors: a sub-byte type in a layout change that is not byte-aligned, a meta tensor without
-// bytes, an operation that this build cannot carry out.
+// bytes, more pieces than the budget allows, an operation that this build cannot carry out. They
+// stand at the operation in the rule file, if there is one.
 Result<Lowered> Lower(const TensorGraph& graph, TensorId id);
 
 }  // namespace rekey

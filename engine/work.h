@@ -3,8 +3,8 @@
 // Tasks of one run never overlap in the output, so any number of workers may run them in any order
 // and the bytes are the same. Kernels take a Worker and keep no state of their own.
 //
-//   Status MoveTile(const Lowered& tensor, const Tile& tile, const Catalog&, OutputRange out,
-//   Worker*);
+//   Worker worker(catalog);
+//   for (const Tile& tile : TilesOf(lowered)) status = MoveTile(lowered, tile, {fd, 704}, &worker);
 #ifndef REKEY_ENGINE_WORK_H_
 #define REKEY_ENGINE_WORK_H_
 
@@ -13,7 +13,9 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/catalog.h"
@@ -69,23 +71,21 @@ class Worker {
 // Writes all `bytes` at `offset`, whatever the kernel takes at a time; the error names the errno.
 Status WriteAt(int fd, uint64_t offset, const void* bytes, size_t size);
 
-// --- Moving (kernels/move.cc) ------------------------------------------------------------------
+// --- Moving (kernels/tiles.cc, kernels/move.cc) -----------------------------------------------
 
-// A part of a lowered tensor that one worker makes from start to end.
+// A stretch of a lowered tensor that one worker makes from start to end: target bytes
+// [target, target + bytes), and the parts of pieces that fill it.
 struct Tile {
-  uint32_t piece = 0;
-  // The sub-box: for each dimension of the piece, [begin, end).
-  std::vector<std::pair<int64_t, int64_t>> box;
+  uint64_t target = 0;
   uint64_t bytes = 0;
+  std::vector<Piece> parts;  // their targets are those of the tensor, as in the pieces
 };
 
-// Cuts the pieces of a `move` into tiles of a few MB.
+// Cuts a `move` into tiles of a few MB that cover it in order.
 std::vector<Tile> TilesOf(const Lowered& tensor);
 
-// Makes one tile: reads, rearranges, writes. Constants are written by WriteConstants.
+// Makes one tile: reads, rearranges, writes.
 Status MoveTile(const Lowered& tensor, const Tile& tile, OutputRange out, Worker* worker);
-Status WriteConstants(const Lowered& tensor, const TensorGraph& graph, OutputRange out,
-                      Worker* worker);
 
 }  // namespace rekey
 

@@ -59,6 +59,8 @@ struct OpInfo {
   std::vector<OpParam> params;
   // Inputs a many-to-one operation takes: exactly this many, 0 for any number from 1 up.
   int inputs = 1;
+  // What to do about surplus arguments, when the signature alone does not say it; may be null.
+  const char* surplus_help = nullptr;
   // The types of all results. `results` is the number of targets for one-to-many operations.
   // Errors are without a place; the caller adds it.
   Result<std::vector<TensorType>> (*infer)(const OpArgs& args,
