@@ -252,7 +252,7 @@ std::unique_ptr<Node> Match(const Source& source, size_t begin, Diagnostics* dia
   return nullptr;
 }
 
-constexpr size_t kMaxSize = 64 << 20;
+constexpr size_t kMaxSize = 16 << 20;
 constexpr int64_t kVersion = 1;
 
 // What makes a text unfit to be parsed at all.

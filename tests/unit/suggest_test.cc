@@ -66,7 +66,8 @@ TEST(EditDistance, AgreesWithTheDefinition) {
 
 TEST(Nearest, GivesTheNearestFirst) {
   EXPECT_THAT(Nearest("strpi", {"strip", "split", "map"}), ElementsAre("strip"));
-  EXPECT_THAT(Nearest("weigth", {"height", "weights", "weight"}), ElementsAre("weight", "height", "weights"));
+  EXPECT_THAT(Nearest("weigth", {"height", "weights", "weight"}),
+              ElementsAre("weight", "height", "weights"));
   EXPECT_THAT(Nearest("model.norm.weigth", {"model.embed.weight", "model.norm.weight"}),
               ElementsAre("model.norm.weight", "model.embed.weight"));
 }
