@@ -41,6 +41,7 @@ struct CompileOptions {
 struct Compiled {
   std::optional<Program> program;  // absent when there are errors
   Diagnostics diagnostics;
+  std::vector<std::shared_ptr<const ast::File>> files;  // what the diagnostics point into
 };
 
 Compiled Compile(std::shared_ptr<const ast::File> file, const CompileOptions& options);
@@ -48,20 +49,26 @@ Compiled Compile(std::shared_ptr<const ast::File> file, const CompileOptions& op
 // `select` and the `source` lines alone, as the opener of checkpoints wants them. The spec's
 // functions refer to `file`, which they keep alive.
 struct CompiledInputs {
-  std::optional<InputSpec> spec;
+  std::optional<InputSpec> spec;  // absent when there are errors
+  bool has_source = false;        // there are `source` lines
   Diagnostics diagnostics;
+  std::vector<std::shared_ptr<const ast::File>> files;  // what the diagnostics point into
 };
 CompiledInputs CompileInputs(std::shared_ptr<const ast::File> file, const CompileOptions& options);
 
-// A pattern alone, for `keys --filter`.
+// A pattern alone, for `keys --filter`. The result points into no Source.
 Result<KeyPattern> CompileFilter(const std::string& text);
 
 // Reads, parses and keeps a rule file: a path, "-" for standard input, or pack:NAME[@VERSION].
 struct LoadedRules {
-  std::shared_ptr<const ast::File> file;
+  std::shared_ptr<const ast::File> file;  // null when it could not be read or parsed
+  std::shared_ptr<const Source> source;   // what the diagnostics point into; null if unread
   Diagnostics diagnostics;
 };
 LoadedRules LoadRules(const std::string& rules);
+
+// The same for a text at hand, such as the lines of `-e`. `name` is what messages print.
+LoadedRules LoadRulesText(const std::string& name, std::string text);
 
 }  // namespace rekey
 

@@ -61,7 +61,9 @@ struct Code {
   enum class Kind {
     kConstant,  // value
     kVariable,  // index: a number where arithmetic needs one, its source text where text is printed
-    kMissing,   // text: a param that has no value; evaluating it is the error that asks for it
+    kMissing,   // text: a param that has no value; evaluating it is the error that asks for it.
+                // args[0]: a constant with the place of its declaration and the path of its meta
+                // ("" if it has none); `index` 1 if a checkpoint was open and lacks the path
     kRank,
     kDType,
     kDim,      // args[0]; with target: dim(KEY, i)
@@ -69,7 +71,7 @@ struct Code {
     kTable,    // table, args[0]
     kDots,     // args[0]: '/' becomes '.'
     kSlashes,  // args[0]: '.' becomes '/'
-    kMeta,     // text: path; args[0] is the default, if any
+    kMeta,     // text: path; args[0] is the default, if any; `index` as for kMissing
     kList,     // args
     kUnary,    // text: "-", "not"
     kBinary,   // text: the operator
@@ -80,6 +82,7 @@ struct Code {
   int index = 0;
   std::string text;
   Variable::Kind variable = Variable::Kind::kText;
+  bool decimal = false;  // kVariable of {i:03}: printed as a number, not as its source text
   std::shared_ptr<const TableValues> table;
   std::shared_ptr<const KeyTarget> target;
   std::vector<Code> args;
