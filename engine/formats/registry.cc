@@ -4,6 +4,7 @@
 #include "engine/formats/format.h"
 #include "engine/formats/safetensors_reader.h"
 #include "engine/formats/safetensors_writer.h"
+#include "engine/formats/torch_writer.h"
 #include "engine/formats/unknown.h"
 
 namespace rekey {
@@ -18,6 +19,7 @@ const std::vector<Format>& Formats() {
 const std::vector<Writer>& Writers() {
   static const std::vector<Writer> writers = {
       {"safetensors", {".safetensors"}, LayOutSafetensors},
+      {"torch", {".pt", ".pth", ".bin", ".ckpt"}, LayOutTorch},
   };
   return writers;
 }
