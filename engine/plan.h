@@ -36,10 +36,22 @@ struct Plan {
 };
 
 struct PlanOptions {
-  bool testing = false;
+  bool testing = false;  // a test block: no file-level expects, no unused-rule lints
 };
 
+// Program and catalog must outlive the plan.
 Plan MakePlan(const Program& program, const Catalog& catalog, const PlanOptions& options);
+
+// True if there are rules or edits and not one of them touched a key: the program exits with 1 and
+// writes nothing. `keep` and an explicit `else` say that nothing is meant to change.
+bool TouchesNothing(const Plan& plan, const Program& program);
+
+// One line for each output, then for each dropped key, as tests compare them:
+//
+//   fc.weight f32[10, 64] copy <- module.fc.weight
+//   head.weight f32[10, 64] same as fc.weight
+//   drop optimizer.step
+std::string Dump(const Plan& plan);
 
 // One output file of a run.
 struct PlacedFile {
