@@ -175,7 +175,7 @@ struct regex : enclosed<'/', Lines::kOne, must<regex_text>, must<close_regex>> {
 
 struct quoted_pattern : enclosed<'"', Lines::kOne, star<sor<key_text, hole, escape, wrong::escape>>,
                                  must<close_quote>> {};
-struct bare_pattern : plus<sor<text, hole, escape>> {};
+struct bare_pattern : seq<not_at<letters<"->">>, plus<sor<text, hole, escape>>> {};
 struct pattern : sor<regex, quoted_pattern, bare_pattern> {};
 struct spaced_pattern : seq<blanks, pattern> {};
 
@@ -200,7 +200,8 @@ struct quoted_target
     : enclosed<'"', Lines::kOne,
                star<sor<key_text, interpolation, escape, any_group, wrong::escape>>,
                must<close_quote>> {};
-struct bare_target : plus<sor<text, interpolation, escape, any_group>> {};
+struct bare_target : seq<not_at<letters<"->">>, plus<sor<text, interpolation, escape, any_group>>> {
+};
 struct target : sor<quoted_target, bare_target> {};
 struct spaced_target : seq<blanks, target> {};
 

@@ -80,7 +80,7 @@ constexpr char kQuotedKeys[] =
 
 // Advice for a character that has no place in a rule, or not this one.
 std::string AdviceOnCharacter(const Source& source, uint32_t offset, std::string_view rest,
-                              char previous) {
+                              char previous, char bracket) {
   const char at = rest[0];
   const bool digit = rest.size() > 1 && std::isdigit(static_cast<unsigned char>(rest[1]));
   switch (at) {
@@ -118,6 +118,7 @@ std::string AdviceOnCharacter(const Source& source, uint32_t offset, std::string
     case ')':
     case '+':
     case '^':
+      if (bracket != 0) return "";
       return std::string("a regex stands between slashes: `/.../`; ") + kQuotedKeys;
     case ';':
       return "a statement ends with its line";
@@ -149,7 +150,7 @@ std::string Advice(const Source& source, uint32_t offset, char bracket, std::str
     if (word == "if") return "this statement takes no `if` here";
     return "";
   }
-  return AdviceOnCharacter(source, offset, rest, previous);
+  return AdviceOnCharacter(source, offset, rest, previous, bracket);
 }
 
 // An opening bracket is worth pointing at where its end is missed, or if it is far away.
