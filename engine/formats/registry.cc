@@ -4,7 +4,9 @@
 #include "engine/formats/format.h"
 #include "engine/formats/safetensors_reader.h"
 #include "engine/formats/safetensors_writer.h"
+#include "engine/formats/torch_legacy_reader.h"
 #include "engine/formats/torch_writer.h"
+#include "engine/formats/torch_zip_reader.h"
 #include "engine/formats/unknown.h"
 
 namespace rekey {
@@ -12,6 +14,8 @@ namespace rekey {
 const std::vector<Format>& Formats() {
   static const std::vector<Format> formats = {
       kSafetensors,
+      kTorchZip,
+      kTorchLegacy,
   };
   return formats;
 }
