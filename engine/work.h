@@ -32,6 +32,23 @@ struct OutputRange {
   uint64_t offset = 0;
 };
 
+// An unnamed file that goes when it is closed.
+class ScratchFile {
+ public:
+  // In `folder`; "" is the current one.
+  static Result<ScratchFile> Make(const std::string& folder);
+  ScratchFile(ScratchFile&& other) noexcept;
+  ScratchFile& operator=(ScratchFile&& other) noexcept;
+  ~ScratchFile();
+
+  int fd() const { return fd_; }
+  Status ReadAt(uint64_t offset, void* buffer, size_t bytes) const;
+
+ private:
+  explicit ScratchFile(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
 class Worker {
  public:
   explicit Worker(const Catalog& catalog) : catalog_(&catalog) {}
@@ -46,7 +63,8 @@ class Worker {
   // once to an unnamed file beside the output and read from there.
   Status Read(uint32_t storage, uint64_t offset, void* buffer, size_t bytes);
 
-  // A page-aligned buffer of at least `bytes`, kept for the next task; slots are independent.
+  // A page-aligned buffer of at least `bytes`, kept for the next task; slots are independent. When
+  // memory runs out it throws std::bad_alloc, as `new` does.
   uint8_t* Scratch(size_t slot, size_t bytes);
 
   // Folder for unnamed scratch files (O_TMPFILE); that of the output.
@@ -62,9 +80,11 @@ class Worker {
     std::unique_ptr<uint8_t[], Free> data;
     size_t bytes = 0;
   };
+  Result<ScratchFile> Inflate(const Storage& storage);
+
   const Catalog* catalog_;
   std::list<std::pair<uint32_t, InputFile>> open_;  // most recently used first
-  std::unordered_map<uint32_t, InputFile> inflated_;
+  std::unordered_map<uint32_t, ScratchFile> inflated_;
   std::vector<Slot> scratch_;
 };
 
