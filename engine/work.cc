@@ -115,9 +115,8 @@ Result<ScratchFile> Worker::Inflate(const Storage& storage) {
   uint64_t taken = 0, made = 0;
   int state = Z_OK;
   while (state != Z_STREAM_END) {
-    if (stream->avail_in == 0) {
+    if (stream->avail_in == 0 && taken < storage.stored_bytes) {
       const size_t some = std::min<uint64_t>(packed.size(), storage.stored_bytes - taken);
-      if (some == 0) return Broken(info, storage, "end before the data does");
       Status read = (*file)->ReadAt(storage.offset + taken, packed.data(), some);
       if (!read.ok()) return std::move(read).error();
       taken += some;
@@ -127,6 +126,8 @@ Result<ScratchFile> Worker::Inflate(const Storage& storage) {
     stream->next_out = plain.data();
     stream->avail_out = static_cast<uInt>(plain.size());
     state = inflate(stream, Z_NO_FLUSH);
+    // Z_BUF_ERROR: all was taken, and no more comes of it.
+    if (state == Z_BUF_ERROR) return Broken(info, storage, "end before the data does");
     if (state != Z_OK && state != Z_STREAM_END) {
       return Broken(info, storage, "are damaged: they do not inflate");
     }
