@@ -38,7 +38,7 @@ struct Object {
     kGlobal,      // text: "module.name", never imported
     kCall,        // items: callee, arguments (a tuple), and what SETITEMS, APPENDS or ADDITEMS put
                   // into the result, if anything: a dict or list. REDUCE or NEWOBJ; never made
-    kPersistent,  // items: the persistent id. In torch files: a storage
+    kPersistent,  // items: the persistent id. integer: the reader's number for what it names, or -1
     kTensor,      // integer: an index into the reader's tensor list
   };
   Kind kind = Kind::kNone;

@@ -556,9 +556,9 @@ class Machine {
         return Build();
       case kPersId:
         PushText(Line());
-        return Push({.kind = Kind::kPersistent, .items = {Pop()}});
+        return Push({.kind = Kind::kPersistent, .integer = -1, .items = {Pop()}});
       case kBinPersId:
-        return Push({.kind = Kind::kPersistent, .items = {Pop()}});
+        return Push({.kind = Kind::kPersistent, .integer = -1, .items = {Pop()}});
 
       case kGet:
         return Get(Slot(Line()));

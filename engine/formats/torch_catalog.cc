@@ -90,25 +90,36 @@ class Builder {
   }
 
   Result<uint32_t> NumberOf(const TorchStorage& storage, std::string_view key) {
-    const auto [at, is_new] = numbers_.emplace(storage.key, 0);
+    const auto [at, is_new] = located_.emplace(storage.key, Located{.dtype = storage.dtype});
     if (is_new) {
       Result<Storage> located = torch_.locate(storage.key);
       if (!located.ok()) return Bad(key, located.error().message);
-      at->second = static_cast<uint32_t>(catalog_.storages.size());
+      at->second.number = static_cast<uint32_t>(catalog_.storages.size());
       catalog_.storages.push_back(*located);
     }
-    const uint64_t has = catalog_.storages[at->second].bytes;
+    if (at->second.dtype != storage.dtype) {
+      return Bad(key,
+                 "lies in storage `" + storage.key + "` of " + std::string(Name(storage.dtype)) +
+                     ", which other tensors name as one of " + std::string(Name(at->second.dtype)) +
+                     "; torch would take the first name for all of them");
+    }
+    const uint64_t has = catalog_.storages[at->second.number].bytes;
     if (storage.bytes > has) {
       return Bad(key, "lies in storage `" + storage.key + "`, which should have " +
                           std::to_string(storage.bytes) + " bytes, but its record has " +
                           std::to_string(has));
     }
-    return at->second;
+    return at->second.number;
   }
+
+  struct Located {
+    DType dtype = DType::kU8;
+    uint32_t number = 0;  // in the catalog
+  };
 
   Catalog& catalog_;
   const TorchFile& torch_;
-  std::unordered_map<std::string, uint32_t> numbers_;  // of storages in the catalog
+  std::unordered_map<std::string, Located> located_;  // storages by key
 };
 
 // A TorchScript archive is one module and nothing around it.

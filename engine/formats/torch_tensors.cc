@@ -178,9 +178,8 @@ class Finder {
     }
   }
 
-  // Sets the node's number to that of the storage; leaves -1 if it cannot be read.
+  // Sets the node's number to that of the storage, if it can be read.
   void ReadStorage(ObjectId id, const Items& items) {
-    graph_[id].integer = -1;
     if (items.size() < 5) return;
     const Object& type = graph_[items[1]];
     const Object& key = graph_[items[2]];
