@@ -47,8 +47,8 @@ namespace {
 
 Status PrintNumber(const Code& code, int64_t number, int pad, std::string* out) {
   if (number < 0)
-    return Error("negative-number", "the number is " + std::to_string(number) +
-                                        ", and a key holds numbers from 0")
+    return Error("negative-number",
+                 "the number is " + std::to_string(number) + ", and a key holds numbers from 0")
         .At(code.span);
   const std::string digits = std::to_string(number);
   if (static_cast<size_t>(pad) > digits.size())
