@@ -1,7 +1,7 @@
 // Rule text on a list of keys, in a few lines: parse, compile, rewrite.
 //
 //   Keys keys({"module.fc.weight: f32[10, 64]", "step: i64[]", "a"});     // "a" is f32[1]
-//   Run run("strip \"module.\"\nelse pass\n", keys);
+//   Remap run("strip \"module.\"\nelse pass\n", keys);
 //   EXPECT_THAT(run.outputs(), ElementsAre("fc.weight", "step", "a"));
 //
 // What went wrong, at whatever stage, is in run.diagnostics(); run.text() is all of it rendered.
@@ -64,16 +64,16 @@ class Keys {
   Catalog catalog_;
 };
 
-struct RunOptions {
+struct RemapOptions {
   std::vector<std::pair<std::string, std::string>> params;
   std::string watch;  // with it, events() holds what happened
   bool testing = false;
 };
 
-class Run {
+class Remap {
  public:
   // `keys` must outlive the run.
-  Run(const std::string& rules, const Keys& keys, const RunOptions& options = {}) {
+  Remap(const std::string& rules, const Keys& keys, const RemapOptions& options = {}) {
     ParseResult parsed = Parse(std::make_shared<Source>("t.rekey", rules));
     diagnostics_ = parsed.diagnostics;
     file_ = std::make_shared<ast::File>(std::move(parsed.file));
