@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <string>
 
 #include "engine/work.h"
 
@@ -19,7 +17,7 @@ constexpr uint64_t kPage = 4096;
 // Less is not worth a shared extent of its own.
 constexpr uint64_t kSmallestClone = 64 << 10;
 // One call of copy_file_range: long enough to be cheap, short enough to show progress.
-constexpr uint64_t kStep = 16 << 20;
+constexpr uint64_t kStep = 4 << 20;
 
 // The call is unknown here, or not for these two files or offsets.
 bool NotSupported(int code) {
@@ -102,19 +100,6 @@ bool Clone(const RangeCopy& copy) {
 }
 
 }  // namespace
-
-Diagnostic WriteError(int code) {
-  Diagnostic error = Error("write-failed", std::string("cannot write: ") + std::strerror(code));
-  if (code == ENOSPC || code == EDQUOT) {
-    error.name = "no-space";
-    error.Help("free some space, or write to another disk");
-  } else if (code == EFBIG) {
-    error.Help("the file system or `ulimit -f` sets a limit on the size of files: write shards");
-  } else {
-    error.Help("the disk or the network that it lies on may have failed: try again");
-  }
-  return error;
-}
 
 Status CopyRange(const RangeCopy& copy, CopyMethods* methods, uint8_t* buffer) {
   if (copy.crc32 != nullptr) return ThroughBuffer(copy, buffer);

@@ -43,9 +43,6 @@ constexpr size_t kCopyBuffer = 512 << 10;
 // Errors: a source that ends early, an unreadable source, a full disk.
 Status CopyRange(const RangeCopy& copy, CopyMethods* methods, uint8_t* buffer);
 
-// The error of a failed write, by its errno.
-Diagnostic WriteError(int code);
-
 }  // namespace rekey
 
 #endif  // REKEY_ENGINE_COPY_RANGE_H_

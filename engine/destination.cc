@@ -14,7 +14,6 @@
 #include <set>
 #include <utility>
 
-#include "engine/copy_range.h"
 #include "engine/formats/format.h"
 #include "engine/work.h"
 
@@ -303,6 +302,12 @@ Status Destination::Create() {
   Status made = MakeFile(placed_->index_path, placed_->index_text.size());
   if (!made.ok()) return made;
   return WriteAt(files_.back().fd.get(), 0, placed_->index_text.data(), placed_->index_text.size());
+}
+
+void Destination::StartWriting(size_t file, uint64_t offset, uint64_t bytes) const {
+  // Only a hint: Commit finds out whether it is written.
+  (void)sync_file_range(fd(file), static_cast<off_t>(offset), static_cast<off_t>(bytes),
+                        SYNC_FILE_RANGE_WRITE);
 }
 
 Status Destination::SyncFiles() {

@@ -38,6 +38,9 @@ class Destination {
   // Open for reading and writing, one for each of placed.files.
   int fd(size_t file) const { return files_[file].fd.get(); }
 
+  // Lets the disk begin with a range that is finished, so that Commit has little to wait for.
+  void StartWriting(size_t file, uint64_t offset, uint64_t bytes) const;
+
   // The existing folder that everything is made in: for unnamed scratch files.
   const std::string& folder() const { return parent_; }
 

@@ -45,6 +45,7 @@ class Job {
     size_t begin = 0, end = 0;
   };
   Batch Take();
+  void StartWriting(Batch batch) const;
   void Work();
   void StartThreads(std::vector<std::thread>* threads);
   void Report();
@@ -80,6 +81,18 @@ Job::Batch Job::Take() {
   return batch;
 }
 
+// Tasks follow each other in the output, so those of one file are one range.
+void Job::StartWriting(Batch batch) const {
+  for (size_t i = batch.begin; i < batch.end;) {
+    const Task& first = tasks_.list[i];
+    size_t last = i;
+    while (last + 1 < batch.end && tasks_.list[last + 1].file == first.file) ++last;
+    const uint64_t end = tasks_.list[last].to + tasks_.list[last].bytes;
+    out_.StartWriting(first.file, first.to, end - first.to);
+    i = last + 1;
+  }
+}
+
 void Job::Fail(Diagnostic error) {
   const std::lock_guard lock(mutex_);
   if (!error_) error_ = std::move(error);
@@ -97,6 +110,7 @@ void Job::Work() {
       Status done = runner.Run(tasks_.list[i]);
       if (!done.ok()) Fail(std::move(done).error());
     }
+    StartWriting(batch);
   }
   const std::lock_guard lock(mutex_);
   crcs_.insert(crcs_.end(), runner.crcs().begin(), runner.crcs().end());
@@ -200,6 +214,15 @@ Status CheckInputsUnchanged(const Catalog& catalog) {
   return {};
 }
 
+// Which output could not be written, and what became of it.
+Diagnostic Named(Diagnostic error, const Placed& placed) {
+  if (error.name == "no-space" || error.name == "write-failed") {
+    error.Note("the output was to be `" + placed.out + "`, of " + std::to_string(placed.total) +
+               " bytes; what was written of it is removed");
+  }
+  return error;
+}
+
 }  // namespace
 
 Result<Done> Execute(const Plan& plan, const Placed& placed, const ExecuteOptions& options) {
@@ -210,15 +233,15 @@ Result<Done> Execute(const Plan& plan, const Placed& placed, const ExecuteOption
   Result<Tasks> tasks = TasksOf(plan, placed);
   if (!tasks.ok()) return std::move(tasks).error();
   Status status = CheckMustEqual(plan, out->folder());
-  if (status.ok()) status = out->Create();
   if (!status.ok()) return std::move(status).error();
 
   Job job(plan, placed, *tasks, *out, options);
-  status = job.Run();
+  status = out->Create();
+  if (status.ok()) status = job.Run();
   if (status.ok()) status = WriteLiterals(placed, *out, &job.crcs());
   if (status.ok()) status = CheckInputsUnchanged(catalog);
   if (status.ok()) status = out->Commit();
-  if (!status.ok()) return std::move(status).error();
+  if (!status.ok()) return Named(std::move(status).error(), placed);
 
   Done done;
   done.bytes_written = placed.index_text.size();

@@ -1,17 +1,13 @@
 #include "engine/must_equal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "engine/copy_range.h"
 #include "engine/lower.h"
-#include "engine/temporaries.h"
 #include "engine/work.h"
 
 namespace rekey {
@@ -24,39 +20,27 @@ constexpr size_t kRight = 1;
 
 std::string Quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
-// A file without a name: gone when it is closed.
-int OpenUnnamed(const std::string& folder) {
-  const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0) return fd;
-  const Temporary file(Temporary::Kind::kFile, TemporaryName(folder + "/scratch"));
-  return open(file.path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-}
-
 // One tensor's bytes, from the files where they lie or from a scratch file.
 class TensorBytes {
  public:
   TensorBytes(Lowered lowered, Worker* worker) : lowered_(std::move(lowered)), worker_(worker) {}
-  TensorBytes(const TensorBytes&) = delete;
-  TensorBytes& operator=(const TensorBytes&) = delete;
-  ~TensorBytes() {
-    if (fd_ >= 0) close(fd_);
-  }
 
   const Lowered& lowered() const { return lowered_; }
 
   Status Prepare(const std::string& scratch_folder) {
     if (lowered_.recipe == Recipe::kCopy) return {};
-    fd_ = OpenUnnamed(scratch_folder);
-    if (fd_ < 0) return WriteError(errno);
+    Result<ScratchFile> scratch = ScratchFile::Make(scratch_folder);
+    if (!scratch.ok()) return std::move(scratch).error();
+    scratch_ = std::move(*scratch);
     for (const Tile& tile : TilesOf(lowered_)) {
-      Status made = MoveTile(lowered_, tile, {fd_, 0}, worker_);
+      Status made = MoveTile(lowered_, tile, {scratch_->fd(), 0}, worker_);
       if (!made.ok()) return made;
     }
     return {};
   }
 
   Status Read(uint64_t offset, uint8_t* buffer, size_t bytes) const {
-    if (fd_ >= 0) return ReadScratch(offset, buffer, bytes);
+    if (scratch_) return scratch_->ReadAt(offset, buffer, bytes);
     const std::vector<Piece>& pieces = lowered_.pieces;
     auto piece = std::upper_bound(pieces.begin(), pieces.end(), offset,
                                   [](uint64_t at, const Piece& p) { return at < p.target; });
@@ -78,21 +62,9 @@ class TensorBytes {
   }
 
  private:
-  Status ReadScratch(uint64_t offset, uint8_t* buffer, size_t bytes) const {
-    while (bytes > 0) {
-      const ssize_t got = pread(fd_, buffer, bytes, static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return WriteError(got < 0 ? errno : EIO);
-      offset += static_cast<uint64_t>(got);
-      buffer += got;
-      bytes -= static_cast<size_t>(got);
-    }
-    return {};
-  }
-
   Lowered lowered_;
   Worker* worker_;
-  int fd_ = -1;
+  std::optional<ScratchFile> scratch_;  // when the bytes had to be made
 };
 
 // "[3, 17]": the indices of the element that holds a byte.

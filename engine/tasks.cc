@@ -121,12 +121,13 @@ class Builder {
     return true;
   }
 
-  // The open task into the list, in parts that end at pages of the output.
+  // The open task into the list: a copy in parts that end at pages of the output, others whole,
+  // because each worker that reads a packed storage inflates it for itself.
   void Flush() {
     if (!open_) return;
     Task rest = *open_;
     open_.reset();
-    while (rest.bytes > kTaskBytes + kPage) {
+    while (rest.kind == Task::Kind::kCopy && rest.bytes > kTaskBytes + kPage) {
       Task part = rest;
       part.bytes = kTaskBytes - (rest.to + kTaskBytes) % kPage;
       Push(part);

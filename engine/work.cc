@@ -201,17 +201,25 @@ Status ScratchFile::ReadAt(uint64_t offset, void* buffer, size_t bytes) const {
   return {};
 }
 
+Diagnostic WriteError(int code) {
+  Diagnostic error = Error("write-failed", std::string("cannot write: ") + std::strerror(code));
+  if (code == ENOSPC || code == EDQUOT) {
+    error.name = "no-space";
+    error.Help("free some space, or write to another disk");
+  } else if (code == EFBIG) {
+    error.Help("the file system or `ulimit -f` sets a limit on the size of files: write shards");
+  } else {
+    error.Help("the disk or the network that it lies on may have failed: try again");
+  }
+  return error;
+}
+
 Status WriteAt(int fd, uint64_t offset, const void* bytes, size_t size) {
   const auto* from = static_cast<const uint8_t*>(bytes);
   while (size > 0) {
     const ssize_t put = pwrite(fd, from, size, static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      const int code = errno;
-      Diagnostic error = Error("cannot-write", std::string("cannot write: ") + std::strerror(code));
-      if (code == ENOSPC || code == EDQUOT) error.Help("make room, or write to another disk");
-      return error;
-    }
+    if (put < 0) return WriteError(errno);
     from += put;
     offset += static_cast<uint64_t>(put);
     size -= static_cast<size_t>(put);

@@ -91,6 +91,9 @@ class Worker {
 // Writes all `bytes` at `offset`, whatever the kernel takes at a time; the error names the errno.
 Status WriteAt(int fd, uint64_t offset, const void* bytes, size_t size);
 
+// The error of a failed write, by its errno: `no-space` of a full disk, else `write-failed`.
+Diagnostic WriteError(int code);
+
 // --- Moving (kernels/tiles.cc, kernels/move.cc) -----------------------------------------------
 
 // A stretch of a lowered tensor that one worker makes from start to end: target bytes
