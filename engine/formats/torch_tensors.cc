@@ -23,6 +23,7 @@ enum class Form : uint8_t {
   kSparse,    // (layout, (indices, values, size, ...))
   kOther,     // a tensor that is not dense
   kGetAttr,   // (object, name)
+  kInstance,  // (class, base, state): an instance in protocols 0 and 1
   kOrderedDict
 };
 
@@ -61,8 +62,8 @@ constexpr Known kKnown[] = {
     {"collections.OrderedDict", Form::kOrderedDict},
     {"collections.defaultdict", Form::kData},
     {"collections.deque", Form::kData},
-    {"copy_reg._reconstructor", Form::kData},
-    {"copyreg._reconstructor", Form::kData},
+    {"copy_reg._reconstructor", Form::kInstance},
+    {"copyreg._reconstructor", Form::kInstance},
     {"numpy._core.multiarray._reconstruct", Form::kData},
     {"numpy._core.multiarray.scalar", Form::kData},
     {"numpy.core.multiarray._reconstruct", Form::kData},
@@ -219,8 +220,12 @@ class Finder {
     const Form form = FormOf(callee.text);
     switch (form) {
       case Form::kUnknown:
-        if (!graph_[id].is_new || !IsModelledClass(callee.text)) callables_.insert(callee.text);
-        return;
+        return AddCallable(callee.text, graph_[id].is_new);
+      case Form::kInstance: {
+        const Items& arguments = Arguments(id);
+        if (arguments.empty() || graph_[arguments[0]].kind != Kind::kGlobal) return;
+        return AddCallable(graph_[arguments[0]].text, true);
+      }
       case Form::kData:
         return;
       case Form::kGetAttr:
@@ -236,8 +241,10 @@ class Finder {
     }
   }
 
-  static bool IsModelledClass(std::string_view name) {
-    return name.starts_with("torch.") || name.starts_with("__torch__.");
+  void AddCallable(const std::string& name, bool is_instance) {
+    const bool is_torch = name.starts_with("torch.") || name.starts_with("__torch__.");
+    const bool is_modelled = is_instance && (is_torch || FormOf(name) != Form::kUnknown);
+    if (!is_modelled) callables_.insert(name);
   }
 
   // A nested class, or a method of a class, gets its full name.

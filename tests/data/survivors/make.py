@@ -233,7 +233,7 @@ def make_modules():
     good("whole.pt", saved(net), keys, ties=tie, callables=["gone.nets.Net"])
     for protocol in (1, 3, 5):  # protocol 0 cannot hold torch's persistent ids
         good(f"whole_p{protocol}_legacy.pt", saved(net, pickle_protocol=protocol, **LEGACY), keys,
-             ties=tie)
+             ties=tie, callables=["gone.nets.Net"])
     parallel = nn.DataParallel(net)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.5)
     for p in net.parameters():
