@@ -269,9 +269,22 @@ class Machine {
     if (!fault_) Push({.kind = Kind::kTuple, .items = std::move(items)});
   }
 
+  // The function that stands for NEWOBJ in protocols 0 and 1.
+  bool IsNewObj(ObjectId id) const {
+    const Object& callee = graph_[id];
+    return callee.kind == Kind::kGlobal &&
+           (callee.text == "copyreg.__newobj__" || callee.text == "copy_reg.__newobj__");
+  }
+
   void Call(ObjectId callee, ObjectId arguments, bool is_new) {
     if (fault_) return;
     if (graph_[arguments].kind != Kind::kTuple) return Fail("a call whose arguments are no tuple");
+    if (!is_new && IsNewObj(callee) && !graph_[arguments].items.empty()) {
+      std::vector<ObjectId> items = graph_[arguments].items;
+      const ObjectId type = items.front();
+      items.erase(items.begin());
+      return Instance(type, std::move(items));
+    }
     Push({.kind = Kind::kCall, .is_new = is_new, .items = {callee, arguments}});
   }
 

@@ -22,6 +22,7 @@ enum class Form : uint8_t {
   kMeta,      // (dtype, size, stride, requires_grad)
   kSparse,    // (layout, (indices, values, size, ...))
   kOther,     // a tensor that is not dense
+  kClass,     // (tensor), or a state: tensors and parameters of torch before 0.4
   kGetAttr,   // (object, name)
   kInstance,  // (class, base, state): an instance in protocols 0 and 1
   kOrderedDict
@@ -98,11 +99,29 @@ constexpr Known kKnown[] = {
 static_assert(std::is_sorted(std::begin(kKnown), std::end(kKnown),
                              [](const Known& a, const Known& b) { return a.name < b.name; }));
 
+// Classes that were pickled by themselves before torch 0.4: torch.nn.parameter.Parameter,
+// torch.FloatTensor, torch.cuda.LongTensor.
+bool IsTensorClass(std::string_view name) {
+  if (name == "torch.nn.parameter.Parameter" || name == "torch.autograd.variable.Variable" ||
+      name == "torch.Tensor") {
+    return true;
+  }
+  constexpr std::string_view kTorch = "torch.";
+  constexpr std::string_view kCuda = "cuda.";
+  constexpr std::string_view kTensor = "Tensor";
+  if (!name.starts_with(kTorch) || !name.ends_with(kTensor)) return false;
+  name.remove_prefix(kTorch.size());
+  if (name.starts_with(kCuda)) name.remove_prefix(kCuda.size());
+  name.remove_suffix(kTensor.size());
+  return DTypeByTorchStorageName(std::string(name) + "Storage").has_value();
+}
+
 Form FormOf(std::string_view callable) {
   const auto* at =
       std::lower_bound(std::begin(kKnown), std::end(kKnown), callable,
                        [](const Known& known, std::string_view name) { return known.name < name; });
   if (at != std::end(kKnown) && at->name == callable) return at->form;
+  if (IsTensorClass(callable)) return Form::kClass;
   return callable.starts_with("torch._utils._rebuild_") ? Form::kOther : Form::kUnknown;
 }
 
@@ -113,8 +132,8 @@ class Finder {
   explicit Finder(ObjectGraph& graph) : graph_(graph) {}
 
   TorchTensors Run() {
-    // A node's arguments were made before it, so that one pass finds them done. The pass adds nodes
-    // of its own, which need no look.
+    // A node's arguments were made before it, so that one pass finds them done; its state was made
+    // after it and is looked at later. The pass adds nodes of its own, which need no look.
     const size_t count = graph_.size();
     for (size_t i = 0; i < count; ++i) {
       const ObjectId id = static_cast<ObjectId>(i);
@@ -124,6 +143,8 @@ class Finder {
         ReadCall(id);
       }
     }
+    for (const ObjectId id : instances_) ReadTensorState(id);
+    for (const ObjectId id : instances_) ReadVariable(id);
     out_.callables.assign(callables_.begin(), callables_.end());
     std::sort(out_.callables.begin(), out_.callables.end());
     return std::move(out_);
@@ -165,7 +186,9 @@ class Finder {
 
   // --- Persistent ids.
 
+  // The node's number is that of the storage; -1 if it is none that can be read.
   void ReadPersistent(ObjectId id) {
+    graph_[id].integer = -1;
     const Object& tuple = graph_[graph_[id].items[0]];
     if (tuple.kind != Kind::kTuple || tuple.items.size() < 2) return;
     const Object& what = graph_[tuple.items[0]];
@@ -282,9 +305,13 @@ class Finder {
 
   void ReadWrapped(ObjectId id) {
     const Items& arguments = Arguments(id);
-    if (arguments.empty()) return;
-    const ObjectId data = arguments[0];
+    if (!arguments.empty()) Wrap(id, arguments[0]);
+  }
+
+  // The node is the same tensor as `data`.
+  void Wrap(ObjectId id, ObjectId data) {
     if (graph_[data].kind == Kind::kTensor) {
+      out_.others.erase(id);
       SetTensor(id, graph_[data].integer);
     } else if (const auto it = out_.others.find(data); it != out_.others.end()) {
       out_.others[id] = std::string(it->second);
@@ -322,6 +349,10 @@ class Finder {
       }
       case Form::kMeta:
         return ReadMeta(id, arguments);
+      case Form::kClass:
+        out_.others[id] = "a tensor in an unknown form";
+        instances_.push_back(id);
+        return;
       case Form::kSparse:
         out_.others[id] = Sparse(arguments);
         return;
@@ -363,6 +394,36 @@ class Finder {
     out_.tensors.push_back(std::move(tensor));
   }
   void AddFault(ObjectId id, std::string fault) { AddTensor(id, {.fault = std::move(fault)}); }
+
+  // --- Instances of tensor classes: torch/_tensor.py, Tensor.__setstate__.
+
+  // The items of the node's state, if that is a tuple of so many; nullptr otherwise.
+  const Items* StateItems(ObjectId id, size_t count) const {
+    const ObjectId state = graph_[id].state;
+    if (state == kNoObject || graph_[state].kind != Kind::kTuple) return nullptr;
+    return graph_[state].items.size() == count ? &graph_[state].items : nullptr;
+  }
+
+  // A tensor: (storage, offset, size, stride).
+  void ReadTensorState(ObjectId id) {
+    const Items* state = StateItems(id, 4);
+    if (state == nullptr) return;
+    out_.others.erase(id);
+    ReadTensor(id, *state, std::nullopt, state->size());
+  }
+
+  // A variable or parameter made of a tensor, or with the state (data, grad, hooks, requires_grad,
+  // volatile).
+  void ReadVariable(ObjectId id) {
+    if (graph_[id].kind == Kind::kTensor) return;
+    const Items& arguments = Arguments(id);
+    const Items* state = StateItems(id, 5);
+    if (!arguments.empty()) {
+      Wrap(id, arguments[0]);
+    } else if (state != nullptr) {
+      Wrap(id, (*state)[0]);
+    }
+  }
 
   void ReadMeta(ObjectId id, const Items& arguments) {
     TorchTensor tensor;
@@ -476,6 +537,7 @@ class Finder {
   TorchTensors out_;
   std::unordered_set<std::string> callables_;
   std::unordered_map<ObjectId, ObjectId> dicts_;  // of lists of pairs
+  std::vector<ObjectId> instances_;               // of tensor classes, to be read at the end
 };
 
 }  // namespace
