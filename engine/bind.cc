@@ -46,11 +46,16 @@ const Code* FindCode(const Code& code, Code::Kind kind) {
   return nullptr;
 }
 
-// Reports, and gives Code that no check trips over again.
-Code Binder::Broken(Diagnostic error) {
+Code ReportedCode(Span span) {
   Code code;
   code.kind = Code::Kind::kMissing;
-  code.span = error.primary.span;
+  code.span = span;
+  return code;
+}
+
+// Reports, and gives Code that no check trips over again.
+Code Binder::Broken(Diagnostic error) {
+  Code code = ReportedCode(error.primary.span);
   diagnostics_->push_back(std::move(error));
   return code;
 }
@@ -80,6 +85,7 @@ Code Binder::VariableCode(int index, Span span, const Place& place) {
 }
 
 Code Binder::UnknownName(const Expr& expr, const Place& place) {
+  if (place.quiet) return ReportedCode(expr.span);
   Diagnostic error = Error("unknown-name", "unknown name " + Quoted(expr.text)).At(expr.span);
   if (const Declared* table = names_->Find(expr.text)) {
     error.primary.text = "a table";
@@ -95,7 +101,8 @@ Code Binder::UnknownName(const Expr& expr, const Place& place) {
     for (const Variable& variable : *place.variables) candidates.push_back(variable.name);
   for (const Declared& name : names_->all())
     if (name.kind != Declared::Kind::kTable) candidates.push_back(name.name);
-  for (const std::string_view dtype : DTypeNames()) candidates.push_back(dtype);
+  if (expr.text.size() > 2)
+    for (const std::string_view dtype : DTypeNames()) candidates.push_back(dtype);
   HelpNearest(&error, expr.text, candidates);
   if (error.helps.empty() && *place.help) error.Help(place.help);
   return Broken(std::move(error));
@@ -129,6 +136,7 @@ Code Binder::BuildName(const Expr& expr, const Place& place) {
 }
 
 Code Binder::BuildGroup(int group, Span span, const Place& place) {
+  if (place.quiet) return ReportedCode(span);
   const std::string written = "`\\" + std::to_string(group) + "`";
   if (place.groups == nullptr || place.groups->empty())
     return Broken(Error("no-group", written + " has no regex to count groups of")

@@ -31,6 +31,7 @@ struct Place {
   bool outputs = false;                      // dim(KEY, i)
   std::vector<bool>* used = nullptr;         // by variable: set for those that are referred to
   const char* help = "";                     // said with an unknown name
+  bool quiet = false;  // the pattern is broken and reported: its holes are not known
 };
 
 // Where meta("...") is looked up.
@@ -76,6 +77,9 @@ class Binder {
 const Code* FindCode(const Code& code, Code::Kind kind);
 
 Code ConstantCode(Value value, Span span);
+
+// Stands for what could not be compiled and has been reported: nothing trips over it again.
+Code ReportedCode(Span span);
 
 }  // namespace rekey
 

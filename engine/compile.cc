@@ -45,7 +45,7 @@ class Build {
         Add(statement);
       }
     }
-    passes.Finish(program_.strict, strict_span_);
+    passes.Finish(program_.strict && !options_.testing, strict_span_);
     UseNamesOfInputs(whole);
     if (context_.lints) LintUnusedNames();
     return std::move(program_);
@@ -150,7 +150,14 @@ Compiled BuildProgram(std::shared_ptr<const ast::File> file, const CompileOption
   const Spliced whole = Splice(std::move(file), &compiled.diagnostics);
   compiled.files = whole.files;
   Program program = Build(options, &compiled).Run(whole);
-  if (!HasErrors(compiled.diagnostics)) compiled.program = std::move(program);
+  if (!HasErrors(compiled.diagnostics)) {
+    compiled.program = std::move(program);
+    return compiled;
+  }
+  // What an error cut off looks unused.
+  std::erase_if(compiled.diagnostics, [](const Diagnostic& diagnostic) {
+    return diagnostic.severity == Severity::kWarning && diagnostic.name.starts_with("unused-");
+  });
   return compiled;
 }
 

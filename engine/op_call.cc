@@ -18,7 +18,7 @@ Diagnostic UnknownOp(const ast::Op& op) {
   std::vector<std::string_view> names;
   for (const OpInfo& info : Ops()) names.push_back(info.name);
   for (const std::string_view near : Nearest(op.name, names, 1))
-    error.Help("did you mean `" + std::string(FindOp(near)->signature) + "`?");
+    error.Help("did you mean " + Quoted(near) + "?");
   if (error.helps.empty()) error.Help("`rekey help ops` lists them all");
   return error;
 }

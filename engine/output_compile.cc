@@ -29,6 +29,7 @@ Place PlaceOf(const Holes& holes, const std::vector<int>& groups) {
   Place place;
   place.variables = &holes.variables;
   place.groups = &groups;
+  place.quiet = holes.broken;
   place.help = "say what it runs over: `for i in 0..n`";
   return place;
 }

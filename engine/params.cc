@@ -187,20 +187,25 @@ class Declarer {
     } else if (const std::string* text = GivenText(param.name)) {
       info.origin = "-p";
       const auto value = ReadGiven(param.name, *text, type, param.name_span);
-      code = value ? ConstantCode(*value, param.name_span) : Missing(param, "");
+      code = value ? ConstantCode(*value, param.name_span) : ReportedCode(param.name_span);
     } else if (code.IsConstant()) {
       info.origin = is_meta ? param.value->args[0].text : "default";
       if (const auto value = Coerce(code.value, type, is_meta)) {
         code.value = *value;
       } else {
         WrongType(param.name, type, ToString(code.value), code.span, param.name_span);
+        code = ReportedCode(param.name_span);
       }
     } else if (!meta_.deferred) {
       // Without a value: as a param of its own where meta has none, else that of the param it
       // needs.
       const Code* meta = FindCode(code, Code::Kind::kMeta);
       const Code* missing = FindCode(code, Code::Kind::kMissing);
-      if (meta != nullptr || missing == nullptr) code = Missing(param, meta ? meta->text : "");
+      if (meta != nullptr || missing == nullptr) {
+        code = Missing(param, meta ? meta->text : "");
+      } else {
+        code = Code(*missing);
+      }
     }
     if (code.IsConstant()) info.value = code.value;
     params_->push_back(std::move(info));
@@ -216,6 +221,7 @@ class Declarer {
       code.value = *value;
     } else {
       WrongType(param.name, type, ToString(code.value), with.span, param.name_span);
+      code = ReportedCode(with.span);
     }
     return code;
   }
@@ -246,9 +252,7 @@ class Declarer {
 
   void DeclareLet(const ast::Let& let) {
     Code code = binder_.Bind(let.value, Place());
-    if (const Code* missing = FindCode(code, Code::Kind::kMissing);
-        missing && !missing->text.empty())
-      code = Code(*missing);
+    if (const Code* missing = FindCode(code, Code::Kind::kMissing)) code = Code(*missing);
     if (!code.IsConstant() && SizeOf(code) > kMaxLetSize) {
       Report(Error("let-size", "the let " + Quoted(let.name) + " grows without end")
                  .At(let.name_span));

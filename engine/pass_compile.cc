@@ -1,8 +1,11 @@
 #include "engine/pass_compile.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <utility>
+
+#include "engine/regex_text.h"
 
 namespace rekey {
 namespace {
@@ -58,12 +61,9 @@ void PassCompiler::CheckStripText(const ast::Strip& strip, const ast::Strip::Tex
   Diagnostic error = Error("half-segment", "`" + text.text + "` would cut a segment in two");
   error.At(text.span, suffix ? "begins inside a segment" : "ends inside a segment");
   error.Note("an edit takes whole segments, which end at `.` or `/`");
-  if (suffix) {
-    error.Help("write \"." + text.text + "\"");
-  } else {
-    error.Help("write \"" + text.text + ".\"");
-  }
-  const std::string word = text.text;
+  if (std::isalnum(static_cast<unsigned char>(suffix ? first : last)))
+    error.Help(suffix ? "write \"." + text.text + "\"" : "write \"" + text.text + ".\"");
+  const std::string word = EscapeRegex(text.text);
   error.Help(suffix ? "to change half a segment: `rename /(.+)" + word + "/ -> \\1`"
                     : "to change half a segment: `rename /" + word + "(.+)/ -> \\1`");
   context_.diagnostics->push_back(std::move(error));
@@ -119,6 +119,7 @@ void PassCompiler::AddEdit(const ast::Rename& rename, Span span) {
   place.variables = &holes.variables;
   place.groups = &groups;
   place.used = &holes.used;
+  place.quiet = holes.broken;
   edit.target = context_.binder->BindTarget(rename.target, place);
   edit.variables = holes.variables;
   if (rename.target.parts.empty())
@@ -177,13 +178,15 @@ void PassCompiler::AddAffix(const ast::Affix& tree, Span span) {
 
 void PassCompiler::FinishPass() {
   const bool edits_only = pass().rules.empty() && !pass().edits.empty();
-  if (edits_only && pass().else_mode == ast::Else::Mode::kDrop)
+  const bool drops = pass().else_mode == ast::Else::Mode::kDrop;
+  if (edits_only && pass().else_mode != ast::Else::Mode::kPass)
     context_.diagnostics->push_back(
-        Error("drops-all", "the pass drops every key: it has edits, and no rule that claims one")
+        Error("drops-all", std::string("the pass ") + (drops ? "drops" : "refuses") +
+                               " every key: it has edits, and no rule that claims one")
             .At(pass().else_span)
             .Note("an edit claims nothing")
             .Help("claim what should stay: `keep {key:any}`, or `keep model.{rest:any}`")
-            .Help("or leave `else drop` out"));
+            .Help("or leave the `else` out"));
 }
 
 void PassCompiler::StartPass(const ast::Then& then, Span span) {

@@ -179,6 +179,7 @@ void PatternCompiler::AppendRegex(const ast::Pattern& pattern, const PatternOpti
                                   PatternText* text, Holes* holes, std::vector<int>* groups) {
   text->is_regex = true;
   const RegexText regex = ReadRegex(pattern, options.whole_key, diagnostics_);
+  if (!regex.ok) holes->broken = true;
   std::vector<std::string> seen;
   const auto add = [&](std::string name) {
     Variable variable;

@@ -33,6 +33,7 @@ struct Holes {
   std::vector<Variable> variables;
   std::vector<std::vector<std::string>> words;  // of a list of words or a table: as written
   std::vector<bool> used;
+  bool broken = false;  // a regex is wrong, so that its groups are not known
 
   // From variable `from` on; -1 when there is none.
   int Find(const std::string& name, size_t from = 0) const;

@@ -59,8 +59,8 @@ class Reader {
     RegexText result;
     if (whole_key) TakeOffAnchors();
     result.text = text_;
-    if (!Compile(&result)) return result;
     tokens_ = Tokens(text_);
+    if (!Compile(&result)) return result;
     LintDots();
     if (whole_key) LintLeadingAny();
     result.prefix = Prefix();
@@ -96,13 +96,7 @@ class Reader {
   }
 
   bool Compile(RegexText* result) {
-    for (const char* lookbehind : {"(?<=", "(?<!"})
-      if (const size_t at = text_.find(lookbehind); at != std::string::npos)
-        return Fail(SpanOf(at, 4), "a regex has no lookaround", lookbehind);
-    if (const size_t at = text_.find("(?<"); at != std::string::npos) {
-      Report(Error("regex", "a group is named with `(?P<name>`").At(SpanOf(at, 3)));
-      return false;
-    }
+    if (!CheckGroups()) return false;
     const re2::RE2 re(text_, RegexOptions());
     if (!re.ok()) {
       const std::string fragment(re.error_arg().data(), re.error_arg().size());
@@ -116,11 +110,29 @@ class Reader {
     return true;
   }
 
+  // What other regex dialects write behind `(?`, told the same way by every version of RE2.
+  bool CheckGroups() {
+    for (size_t i = 0; i + 2 < tokens_.size(); ++i) {
+      if (tokens_[i].first != '(' || tokens_[i + 1].first != '?') continue;
+      const size_t at = tokens_[i].begin;
+      const std::string_view rest = std::string_view(text_).substr(at + 2);
+      const bool behind = rest.starts_with("<=") || rest.starts_with("<!");
+      if (behind || rest[0] == '=' || rest[0] == '!') {
+        Report(Error("regex", "a regex has no lookaround")
+                   .At(SpanOf(at, behind ? 4 : 3))
+                   .Help("an earlier `keep` or `drop` claims the exception"));
+        return false;
+      }
+      if (rest[0] == '<') {
+        Report(Error("regex", "a group is named with `(?P<name>`").At(SpanOf(at, 3)));
+        return false;
+      }
+    }
+    return true;
+  }
+
   bool Fail(Span span, std::string message, std::string_view fragment) {
     Diagnostic error = Error("regex", std::move(message)).At(span);
-    if (fragment.starts_with("(?=") || fragment.starts_with("(?!") || fragment.starts_with("(?<"))
-      error.Note("regexes are RE2's, which have no lookaround")
-          .Help("an earlier `keep` or `drop` claims the exception");
     if (fragment.size() == 2 && fragment[0] == '\\' && std::isdigit(fragment[1]))
       error.Note("regexes are RE2's, which have no backreferences");
     Report(std::move(error));

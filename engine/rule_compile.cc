@@ -84,6 +84,7 @@ class OneRule {
     place.variables = &holes_.variables;
     place.groups = &groups_;
     place.used = &holes_.used;
+    place.quiet = holes_.broken;
     return place;
   }
 
@@ -94,6 +95,9 @@ class OneRule {
         std::any_of(tree_.targets.begin(), tree_.targets.end(),
                     [](const ast::Target& target) { return MentionsWholeMatch(target); }) ||
         (tree_.guard && MentionsWholeMatch(*tree_.guard));
+    if (options.whole_match && tree_.verb == Verb::kMerge)
+      Report(Error("no-group", "a merge joins several keys, and has no one match `\\0`")
+                 .At(tree_.targets[0].span));
     std::vector<PatternText> texts;
     std::vector<std::vector<int>> member_groups;
     for (const ast::Pattern& source : tree_.sources) {
@@ -221,6 +225,7 @@ void RuleCompiler::CompileScope(const ast::Scope& scope, Span span, ScopeFrame f
   Place place;
   place.variables = &frame.holes.variables;
   place.groups = &groups;
+  place.quiet = frame.holes.broken;
   if (scope.target) {
     KeyTarget target = context_.binder->BindTarget(*scope.target, place);
     std::move(target.parts.begin(), target.parts.end(), std::back_inserter(frame.target));
