@@ -319,6 +319,28 @@ def make_exotic():
     good("first_form.pt", first_form, {"w": torch.tensor([5.0, 6.0])})
 
 
+def make_distributed():
+    """A group of one process is enough for torch to write pieces of distributed tensors."""
+    from torch import distributed
+    from torch.distributed._shard.metadata import ShardMetadata
+    from torch.distributed._shard.sharded_tensor import Shard, init_from_local_shards
+    from torch.distributed.tensor import distribute_tensor, init_device_mesh
+    from torch.distributed.tensor import Shard as ShardDim
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    values = torch.arange(6.0).reshape(2, 3)
+    mesh = init_device_mesh("cpu", (1,))
+    place = ShardMetadata([0, 0], [2, 3], "rank:0/cpu")
+    pieces = {
+        "dtensor.pt": distribute_tensor(values, mesh, [ShardDim(0)]),
+        "sharded_tensor.pt": init_from_local_shards([Shard(values, place)], 2, 3),
+    }
+    plain = torch.tensor([1.0, 2.0])
+    for name, piece in pieces.items():
+        good(name, saved({"w": piece, "plain": plain}), {"plain": plain}, run_in_torch=False,
+             warnings=["tensors-left-out"])
+    distributed.destroy_process_group()
+
+
 def make_hostile():
     w = torch.tensor([1.0, 2.0])
 
@@ -412,6 +434,7 @@ make_views()
 make_modules()
 make_envelopes()
 make_exotic()
+make_distributed()
 make_hostile()
 make_python2()
 for folder, files in (("good", good_files), ("bad", bad_files)):
