@@ -1,6 +1,7 @@
 #include "engine/formats/torch_zip_reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -21,25 +22,32 @@ constexpr uint64_t kMaxSmall = 64;
 std::string Quote(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 // "archive/" of "archive/data.pkl"; empty if the name has no folder.
+std::string_view FolderOf(std::string_view name) { return name.substr(0, name.find('/') + 1); }
+
 std::string_view RootOf(const ZipDirectory& zip) {
-  if (zip.records().empty()) return {};
-  const std::string_view name = zip.records()[0].name;
-  return name.substr(0, name.find('/') + 1);
+  return zip.records().empty() ? std::string_view() : FolderOf(zip.records()[0].name);
 }
 
-// True of a zip whose directory can be read if it holds a data.pkl in the root folder; of another
-// if its first record looks like torch's, so that the reader says what is wrong.
+// A name whose length stands at `length_at` in the record at the front of `bytes`; empty if it is
+// cut off.
+std::string_view NameIn(std::string_view bytes, size_t length_at, size_t name_at) {
+  if (bytes.size() < name_at) return {};
+  const size_t length =
+      static_cast<uint8_t>(bytes[length_at]) | static_cast<uint8_t>(bytes[length_at + 1]) << 8;
+  return bytes.substr(name_at, length);
+}
+
+// True of a zip with a data.pkl in the folder of its first record. If its directory is lost, its
+// first record tells, so that the reader says what is wrong.
 bool Sniff(const InputFile& file) {
   if (!LooksLikeZip(file)) return false;
-  const Result<ZipDirectory> zip = ReadZipDirectory(file);
-  if (zip.ok()) {
-    const std::string_view root = RootOf(*zip);
-    return !root.empty() && zip->Find(std::string(root) + "data.pkl") != nullptr;
+  if (const std::optional<std::string> directory = RawZipDirectory(file)) {
+    const std::string_view root = FolderOf(NameIn(*directory, 28, 46));
+    return !root.empty() && directory->find(std::string(root) + "data.pkl") != std::string::npos;
   }
   const Result<std::string> head = file.ReadText(0, std::min<uint64_t>(file.size(), 512));
-  if (!head.ok() || head->size() < 30) return false;
-  const size_t length = static_cast<uint8_t>((*head)[26]) | static_cast<uint8_t>((*head)[27]) << 8;
-  const std::string_view name = std::string_view(*head).substr(30, length);
+  if (!head.ok()) return false;
+  const std::string_view name = NameIn(*head, 26, 30);
   return name.ends_with("/data.pkl") || name.find("/data/") != std::string_view::npos;
 }
 

@@ -217,6 +217,14 @@ bool LooksLikeZip(const InputFile& file) {
   return !end.ok() || end->has_value();
 }
 
+std::optional<std::string> RawZipDirectory(const InputFile& file) {
+  const Result<std::optional<End>> end = FindDirectory(file);
+  if (!end.ok() || !end->has_value()) return std::nullopt;
+  Result<std::string> bytes = file.ReadText((*end)->offset, (*end)->bytes);
+  if (!bytes.ok()) return std::nullopt;
+  return std::move(*bytes);
+}
+
 Result<ZipDirectory> ReadZipDirectory(const InputFile& file) {
   const Result<std::optional<End>> end = FindDirectory(file);
   if (!end.ok()) return end.error();

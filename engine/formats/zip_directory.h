@@ -51,6 +51,10 @@ class ZipDirectory {
 // True if the file begins as a zip and has an end record.
 bool LooksLikeZip(const InputFile& file);
 
+// The bytes of the directory unread, for a look at the names in it that costs little; nothing if
+// its end record does not lead to it.
+std::optional<std::string> RawZipDirectory(const InputFile& file);
+
 // Errors: no end record, a directory that does not fit the file or its own count, two records of
 // one name, an encrypted record, a record that ends beyond the directory's start.
 Result<ZipDirectory> ReadZipDirectory(const InputFile& file);

@@ -1,6 +1,6 @@
-// libFuzzer: no pickle makes the torch reader crash, hang, or give a tensor that leaves its storage.
-// The input is what a file's `data.pkl` holds; every storage is taken to have 64 bytes. Build with
-// clang, preset `fuzz`; a longer run, from the pickles of the test files:
+// libFuzzer: no pickle makes the torch reader crash, hang, or give a tensor that leaves its
+// storage. The input is what a file's `data.pkl` holds; every storage is taken to have 64 bytes.
+// Build with clang, preset `fuzz`; a longer run, from the pickles of the test files:
 //
 //   mkdir /tmp/corpus
 //   for f in tests/data/*/good/*.pt; do unzip -p $f '*/data.pkl' > /tmp/corpus/$(basename $f); done
