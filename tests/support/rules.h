@@ -20,6 +20,7 @@
 
 #include "engine/catalog.h"
 #include "engine/compile.h"
+#include "engine/compiler.h"
 #include "engine/rewrite.h"
 #include "grammar/parser.h"
 
@@ -82,7 +83,7 @@ class Remap {
     compile.params = options.params;
     compile.catalog = &keys.catalog();
     compile.testing = options.testing;
-    Compiled compiled = Compile(file_, compile);
+    Compiled compiled = BuildProgram(file_, compile);
     diagnostics_.insert(diagnostics_.end(), compiled.diagnostics.begin(),
                         compiled.diagnostics.end());
     program_ = std::move(compiled.program);
