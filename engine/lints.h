@@ -10,7 +10,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "grammar/diagnostic.h"
 
 namespace rekey {
 
@@ -45,12 +49,19 @@ inline constexpr auto kLints = std::to_array<Lint>({
     {"metadata-differs", "a metadata entry that differs between the files"},
     {"pieces", "a file that holds one rank's pieces of tensors"},
     {"unlisted-key", "tensors of a shard that the index does not name"},
+    // What the program says of a run.
+    {"not-called", "a pickle that names callables; none was called"},
+    {"passed-keys", "keys that the default `else pass` let through as they were"},
 });
 
 inline bool IsLint(std::string_view name) {
   return std::any_of(kLints.begin(), kLints.end(),
                      [name](const Lint& lint) { return lint.name == name; });
 }
+
+// Those that remain when the lints named in `allow` are taken out, even where `strict` made errors
+// of them. Errors that are no lints always remain.
+Diagnostics WithoutAllowed(Diagnostics diagnostics, const std::vector<std::string>& allow);
 
 }  // namespace rekey
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/lints.h"
 #include "engine/module_paths.h"
 #include "grammar/printable.h"
 
@@ -81,7 +82,7 @@ Plan MakePlan(const Program& program, const Catalog& catalog, const PlanOptions&
   RewriteOptions rewrite_options;
   rewrite_options.testing = options.testing;
   Plan plan(Rewrite(program, catalog, rewrite_options));
-  plan.diagnostics = plan.rewritten.diagnostics;
+  plan.diagnostics = WithoutAllowed(plan.rewritten.diagnostics, options.allow);
   plan.same_as = SameBytes(plan.rewritten, program);
   if (HasErrors(plan.diagnostics)) {
     plan.lowered.resize(plan.rewritten.outputs.size());

@@ -37,6 +37,8 @@ struct Plan {
 
 struct PlanOptions {
   bool testing = false;  // a test block: no file-level expects, no unused-rule lints
+  // Lints not to be reported, even where `strict` makes them errors (engine/lints.h).
+  std::vector<std::string> allow;
 };
 
 // Program and catalog must outlive the plan.
