@@ -26,6 +26,7 @@ Claims::Claims(Journey* journey, int pass, const std::vector<LiveKey>& keys)
       set_(patterns_),
       waiting_(pass_.rules.size()),
       fits_(pass_.rules.size()) {
+  for (const KeyPattern* pattern : patterns_) captures_.emplace_back(*pattern);
   for (size_t r = 0; r < pass_.rules.size(); ++r) {
     for (size_t s = 0; s < pass_.rules[r].sources.size(); ++s) {
       rule_of_.push_back(static_cast<int>(r));
@@ -70,7 +71,7 @@ std::vector<LiveKey> Claims::Run() {
 Claims::Guard Claims::CheckGuard(uint32_t item, int id, std::vector<std::string_view>* variables) {
   const Rule& rule = RuleOf(id);
   if (!rule.guard) return Guard::kHolds;
-  if (!PatternOf(id).Match(keys_[item].key, variables)) return Guard::kFails;
+  if (!PatternOf(id).Read(keys_[item].key, variables)) return Guard::kFails;
   const TensorType type = journey_->out.graph.type(keys_[item].tensor);
   Env env;
   env.variables = variables;
@@ -175,7 +176,7 @@ void Claims::Claim(uint32_t item, int id) {
       journey_->out.rules[static_cast<size_t>(pass_number_)][static_cast<size_t>(number)];
   ++use.claimed;
   journey_->Touch(keys_[item].tensor);
-  if (!PatternOf(id).Match(keys_[item].key, &variables_)) return;
+  if (!PatternOf(id).Read(keys_[item].key, &variables_)) return;
   Env env;
   env.variables = &variables_;
   env.has = &has_;

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/captures.h"
 #include "engine/key_index.h"
 #include "engine/live_keys.h"
 #include "engine/merge_groups.h"
@@ -56,7 +57,7 @@ class Claims {
 
   RuleRef Ref(int rule) const { return {pass_number_, rule}; }
   const Rule& RuleOf(int id) const { return pass_.rules[static_cast<size_t>(rule_of_[id])]; }
-  const KeyPattern& PatternOf(int id) const { return *patterns_[static_cast<size_t>(id)]; }
+  const Captures& PatternOf(int id) const { return captures_[static_cast<size_t>(id)]; }
   std::optional<uint32_t> Find(std::string_view key);
 
   void Decide(uint32_t item, const std::vector<int>& ids, size_t from);
@@ -87,6 +88,7 @@ class Claims {
   std::vector<const KeyPattern*> patterns_;  // of all sources of all rules
   std::vector<int> rule_of_;                 // by pattern
   std::vector<uint32_t> source_of_;          // by pattern: which source of its rule
+  std::vector<Captures> captures_;           // by pattern
   RuleSet set_;
   std::optional<KeyIndex> index_;  // of keys_, made when first asked
   std::function<bool(std::string_view)> has_;

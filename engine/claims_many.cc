@@ -19,7 +19,7 @@ void Claims::Merge(int number) {
     size_t i = waiting[w].at;
     for (; i < ids.size() && rule_of_[ids[i]] == number; ++i) {
       Membership member{waiting[w].item, source_of_[ids[i]], key.key, key.tensor, {}};
-      if (!PatternOf(ids[i]).Match(key.key, &member.variables)) continue;
+      if (!PatternOf(ids[i]).Read(key.key, &member.variables)) continue;
       if (CheckGuard(member.item, ids[i], &variables_) == Guard::kHolds)
         members.push_back(std::move(member));
     }

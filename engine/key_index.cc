@@ -4,14 +4,11 @@
 #include <functional>
 
 namespace rekey {
-namespace {
 
-uint32_t HashOf(std::string_view key) {
+uint32_t KeyIndex::Hash(std::string_view key) {
   const size_t hash = std::hash<std::string_view>()(key);
   return static_cast<uint32_t>(hash ^ (hash >> 32));
 }
-
-}  // namespace
 
 KeyIndex::KeyIndex(size_t expected) {
   entries_.reserve(expected);
@@ -40,7 +37,10 @@ void KeyIndex::Grow(size_t slots) {
 }
 
 std::optional<uint32_t> KeyIndex::Add(std::string_view key, uint32_t number) {
-  const uint32_t hash = HashOf(key);
+  return Add(key, Hash(key), number);
+}
+
+std::optional<uint32_t> KeyIndex::Add(std::string_view key, uint32_t hash, uint32_t number) {
   size_t at = SlotOf(key, hash);
   if (slots_[at].entry != 0) return entries_[slots_[at].entry - 1].number;
   if (2 * (entries_.size() + 1) > slots_.size()) {
@@ -53,7 +53,7 @@ std::optional<uint32_t> KeyIndex::Add(std::string_view key, uint32_t number) {
 }
 
 std::optional<uint32_t> KeyIndex::Find(std::string_view key) const {
-  const Slot& slot = slots_[SlotOf(key, HashOf(key))];
+  const Slot& slot = slots_[SlotOf(key, Hash(key))];
   if (slot.entry == 0) return std::nullopt;
   return entries_[slot.entry - 1].number;
 }

@@ -26,6 +26,12 @@ class KeyIndex {
   std::optional<uint32_t> Add(std::string_view key, uint32_t number);
   std::optional<uint32_t> Find(std::string_view key) const;
 
+  // The same in two steps, for long lists: while one key is added, the places of the next ones
+  // are on their way from memory.
+  static uint32_t Hash(std::string_view key);
+  void Prefetch(uint32_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)], 1); }
+  std::optional<uint32_t> Add(std::string_view key, uint32_t hash, uint32_t number);
+
  private:
   struct Slot {
     uint32_t hash = 0;

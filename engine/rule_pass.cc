@@ -140,9 +140,14 @@ class PassRunner {
   template <typename Origin>
   void FindCollisions(const std::vector<LiveKey>& keys, const Origin& origin) {
     KeyIndex index(keys.size());
+    std::vector<uint32_t> hashes;
+    hashes.reserve(keys.size());
+    for (const LiveKey& key : keys) hashes.push_back(KeyIndex::Hash(key.key));
+    constexpr uint32_t kAhead = 12;
     size_t found = 0;
     for (uint32_t i = 0; i < keys.size(); ++i) {
-      const auto other = index.Add(keys[i].key, i);
+      if (i + kAhead < keys.size()) index.Prefetch(hashes[i + kAhead]);
+      const auto other = index.Add(keys[i].key, hashes[i], i);
       if (!other) continue;
       if (++found > kMostCollisions) continue;
       const auto [span, how] = origin(keys[i]);
