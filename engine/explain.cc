@@ -1,6 +1,7 @@
 #include "engine/explain.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -58,6 +59,28 @@ std::string KeyInPass(const Story& story, int pass) {
   return key;
 }
 
+// Rewrite knows of rules that come too late before it knows who claims; readers want the claim
+// first.
+void PutClaimsFirst(std::vector<Event>* events) {
+  std::vector<Event> ordered, late;
+  for (Event& event : *events) {
+    if (event.kind == Event::Kind::kWouldClaim) {
+      late.push_back(std::move(event));
+      continue;
+    }
+    const bool decides = event.kind == Event::Kind::kClaimed || event.kind == Event::Kind::kDropped;
+    const auto is_its = [pass = event.pass, key = event.before](const Event& other) {
+      return other.pass == pass && other.before == key;
+    };
+    ordered.push_back(std::move(event));
+    if (!decides) continue;
+    std::copy_if(late.begin(), late.end(), std::back_inserter(ordered), is_its);
+    std::erase_if(late, is_its);
+  }
+  std::move(late.begin(), late.end(), std::back_inserter(ordered));
+  *events = std::move(ordered);
+}
+
 void AddNearMisses(const Program& program, Story* story) {
   for (size_t pass = 0; pass < program.passes.size(); ++pass) {
     const int number = static_cast<int>(pass);
@@ -112,6 +135,7 @@ Result<Story> Explain(const Program& program, const Catalog& catalog, const std:
   options.watch = key;
   options.events = &story.events;
   Rewritten rewritten = Rewrite(program, catalog, options);
+  PutClaimsFirst(&story.events);
   for (uint32_t i = 0; i < catalog.entries.size(); ++i) {
     if (catalog.entries[i].key == key) TellSource(rewritten, i, &story);
   }

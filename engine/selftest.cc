@@ -274,10 +274,8 @@ class TestRun {
 
   // What the diagnostics point into.
   std::vector<std::shared_ptr<const ast::File>> Files() const {
-    std::vector<std::shared_ptr<const ast::File>> files = {tree_.file};
-    if (compiled_.program) {
-      files.insert(files.end(), program().files.begin(), program().files.end());
-    }
+    std::vector<std::shared_ptr<const ast::File>> files = compiled_.files;
+    files.push_back(tree_.file);
     return files;
   }
 
@@ -566,10 +564,12 @@ bool TestReport::passed() const {
 
 TestReport RunTests(std::shared_ptr<const ast::File> file, const TestOptions& options) {
   TestReport report;
+  report.files.push_back(file);
   CompileOptions compile;
   compile.params = options.params;
   compile.testing = true;
   Compiled whole = Compile(file, compile);
+  report.files.insert(report.files.end(), whole.files.begin(), whole.files.end());
   if (HasErrors(whole.diagnostics) || !whole.program) {
     report.diagnostics = std::move(whole.diagnostics);
     return report;
@@ -584,7 +584,6 @@ TestReport RunTests(std::shared_ptr<const ast::File> file, const TestOptions& op
     const std::vector<std::shared_ptr<const ast::File>> files = run.Files();
     report.files.insert(report.files.end(), files.begin(), files.end());
   }
-  report.files.insert(report.files.end(), whole.program->files.begin(), whole.program->files.end());
   report.uncovered = coverage.Uncovered(file->source.get());
   return report;
 }
