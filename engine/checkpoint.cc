@@ -166,6 +166,7 @@ Result<Catalog> OpenAllFiles(const std::string& folder, const std::vector<std::s
                              const InputSpec& spec) {
   CatalogJoiner joiner;
   Diagnostics left_out;
+  std::optional<Diagnostic> without_state;  // of the first torch file that holds none
   size_t taken = 0;
   for (const std::string& name : names) {
     Result<InputFile> file = InputFile::Open(JoinPath(folder, name), name);
@@ -179,10 +180,17 @@ Result<Catalog> OpenAllFiles(const std::string& folder, const std::vector<std::s
       continue;
     }
     Result<Catalog> part = ReadFile(std::move(*file), spec.read);
-    if (!part.ok()) return part;
+    if (!part.ok()) {
+      // Trainers keep their optimizer and arguments in torch files beside the weights.
+      if (part.error().name != "no-state-dict") return part;
+      left_out.push_back(Warning("left-out", part.error().message + "; it is left out"));
+      if (!without_state) without_state = std::move(part).error();
+      continue;
+    }
     joiner.Add(std::move(*part), "");
     ++taken;
   }
+  if (taken == 0 && without_state) return std::move(*without_state);
   if (taken == 0) return NoCheckpoint(folder);
   Result<Catalog> whole = joiner.Finish();
   if (whole.ok()) std::move(left_out.begin(), left_out.end(), std::back_inserter(whole->warnings));

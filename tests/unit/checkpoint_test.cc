@@ -593,5 +593,21 @@ TEST(Shards, IndexIsSorted) {
   EXPECT_FALSE(IndexText({{"\xff", 0}}, {"x"}, 1).ok());
 }
 
+// Trainers keep arguments and optimizers in torch files beside the weights.
+TEST(OpenCheckpoint, TorchFilesWithoutAStateDictAreLeftOut) {
+  TempFolder folder;
+  const std::string arguments = ReadAll(DataPath("survivors/bad/no_tensors.pt"));
+  folder.Write("training_args.bin", arguments);
+  const Result<Catalog> alone = OpenCheckpoint(folder.path(), {});
+  ASSERT_FALSE(alone.ok());
+  EXPECT_EQ(alone.error().name, "no-state-dict");
+  folder.Write("model.safetensors", FileWith({"w"}));
+  const Catalog catalog = MustOpen(folder.path());
+  EXPECT_THAT(Keys(catalog), ElementsAre("w"));
+  ASSERT_EQ(catalog.warnings.size(), 1u);
+  EXPECT_EQ(catalog.warnings[0].name, "left-out");
+  EXPECT_THAT(catalog.warnings[0].message, HasSubstr("training_args.bin"));
+}
+
 }  // namespace
 }  // namespace rekey

@@ -28,7 +28,8 @@ std::string Tensor(const std::string& key, int numel, const std::string& view = 
          "U\x03"
          "cpu" +
          number(numel) + view + "tQ" + number(offset) +
-         "K\x02\x85K\x01\x85\x89" "ccollections\nOrderedDict\n)RtR";
+         "K\x02\x85K\x01\x85\x89"
+         "ccollections\nOrderedDict\n)RtR";
 }
 
 std::string Keys(const std::string& keys) { return "\x80\x02](" + keys + "e."; }
