@@ -11,7 +11,6 @@
 #include "engine/params.h"
 #include "engine/pass_compile.h"
 #include "engine/pattern_text.h"
-#include "engine/refuse.h"
 #include "engine/rule_compile.h"
 
 namespace rekey {
@@ -145,7 +144,7 @@ class Build {
 
 }  // namespace
 
-Compiled BuildProgram(std::shared_ptr<const ast::File> file, const CompileOptions& options) {
+Compiled Compile(std::shared_ptr<const ast::File> file, const CompileOptions& options) {
   Compiled compiled;
   const Spliced whole = Splice(std::move(file), &compiled.diagnostics);
   compiled.files = whole.files;
@@ -158,16 +157,6 @@ Compiled BuildProgram(std::shared_ptr<const ast::File> file, const CompileOption
   std::erase_if(compiled.diagnostics, [](const Diagnostic& diagnostic) {
     return diagnostic.severity == Severity::kWarning && diagnostic.name.starts_with("unused-");
   });
-  return compiled;
-}
-
-Compiled Compile(std::shared_ptr<const ast::File> file, const CompileOptions& options) {
-  Compiled compiled = BuildProgram(std::move(file), options);
-  if (!compiled.program) return compiled;
-  Diagnostics refusals = RefuseUnsupported(*compiled.program);
-  if (refusals.empty()) return compiled;
-  compiled.program.reset();
-  for (Diagnostic& refusal : refusals) compiled.diagnostics.push_back(std::move(refusal));
   return compiled;
 }
 

@@ -243,10 +243,10 @@ Result<Lowered> Lower(const TensorGraph& graph, TensorId id) {
   }
   lowered.bytes = static_cast<uint64_t>(*bytes);
   if (const TensorNode* value = ValueOperation(graph, id)) {
-    return Error("no-value-engine", Quoted(value->op->name) +
-                                        " changes values, which this build cannot compute: it "
-                                        "needs the value engine")
-        .At(value->where);
+    return Error("no-value-engine", "the operation " + Quoted(value->op->name) +
+                                        " changes values, which this release does not compute yet")
+        .At(value->where)
+        .Note("renames, layout operations, merges and splits run; casts and arithmetic do not");
   }
   Result<Layout> layout = Lowering(graph, &lowered.constants).Of(id);
   if (!layout.ok()) return std::move(layout).error();
