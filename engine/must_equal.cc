@@ -112,9 +112,9 @@ Status CheckPair(const MustEqual& must, size_t i, const TensorBytes& first,
                  const TensorBytes& other, Worker* worker) {
   const Lowered& a = first.lowered();
   const Lowered& b = other.lowered();
-  const std::string keys = Quoted(must.keys[i]) + " and " + Quoted(must.keys[0]);
+  const std::string keys = Quoted(must.keys[i]) + " differs from " + Quoted(must.keys[0]);
   if (!(a.type == b.type)) {
-    return Error("differs", keys + " must be equal, and one is " + ToString(b.type) +
+    return Error("differs", keys + ", which it must equal: one is " + ToString(b.type) +
                                 ", the other " + ToString(a.type))
         .At(must.where, "said to be equal here")
         .Help("say which one is right with a `map`, or drop the rule's claim");
@@ -123,7 +123,7 @@ Status CheckPair(const MustEqual& must, size_t i, const TensorBytes& first,
   Result<uint64_t> byte = FirstDifference(first, other, worker);
   if (!byte.ok()) return std::move(byte).error();
   if (*byte == a.bytes) return {};
-  return Error("differs", keys + " must be equal, and differ first at " + IndexOf(a.type, *byte) +
+  return Error("differs", keys + ", which it must equal, first at " + IndexOf(a.type, *byte) +
                               " of " + ToString(a.type))
       .At(must.where, "said to be equal here")
       .Note("nothing was written")

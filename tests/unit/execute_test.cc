@@ -453,7 +453,7 @@ TEST_F(ExecuteTest, TensorsThatMustBeEqual) {
   Diagnostic error = MustFail(made, placed);
   EXPECT_EQ(error.name, "differs");
   EXPECT_EQ(error.message,
-            "`c` and `a` must be equal, and differ first at [2345678] of u8[3000000]");
+            "`c` differs from `a`, which it must equal, first at [2345678] of u8[3000000]");
   made.plan.rewritten.must_equal = {{{0, 3}, {"a", "short"}, {}}};
   error = MustFail(made, placed);
   EXPECT_EQ(error.name, "differs");
