@@ -22,33 +22,26 @@
 namespace rekey {
 namespace {
 
-// Rule `r` of four kinds, and key `n` that it fits.
+// Rule `r` of four kinds, and key `n` that it fits. As in real rule files, keys begin alike and
+// tell themselves apart behind the number of the layer.
 std::string RuleText(int r) {
   const std::string name = "mod" + std::to_string(r);
   switch (r % 4) {
     case 0:
-      return "map layers.{i:int}." + name + ".{x}.weight -> model.{i}." + name + ".{x}.w\n";
+      return "map model.layers.{i:int}." + name + ".{x}.weight -> h.{i}." + name + ".{x}.w\n";
     case 1:
-      return "map /encoder\\/layer_(\\d+)\\/" + name + "\\/kernel/ -> enc.\\1." + name + ".w\n";
+      return "map /model\\.layers\\.(\\d+)\\." + name + "\\.kernel/ -> h.\\1." + name + ".w\n";
     case 2:
       return "map {p:any}." + name + ".{w:weight|bias} -> {p}.out" + std::to_string(r) + ".{w}\n";
     default:
-      return "map " + name + ".{a:int}.{b:int}.w -> " + name + ".{b}.{a}.w\n";
+      return "map model.layers.{a:int}." + name + ".{b:int}.w -> h.{a}." + name + ".{b + 1}.w\n";
   }
 }
 
 std::string KeyText(int r, int n) {
-  const std::string name = "mod" + std::to_string(r), number = std::to_string(n);
-  switch (r % 4) {
-    case 0:
-      return "layers." + number + "." + name + ".query.weight";
-    case 1:
-      return "encoder/layer_" + number + "/" + name + "/kernel";
-    case 2:
-      return "decoder.blocks." + number + "." + name + ".weight";
-    default:
-      return name + "." + number + ".7.w";
-  }
+  const std::string start = "model.layers." + std::to_string(n) + ".mod" + std::to_string(r) + ".";
+  constexpr const char* kEnds[] = {"query.weight", "kernel", "weight", "7.w"};
+  return start + kEnds[r % 4];
 }
 
 Catalog MakeCatalog(int keys, int rules) {
