@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+
+#include "grammar/printable.h"
 #include "grammar/suggest.h"
 
 namespace rekey::cli {
@@ -13,24 +16,52 @@ std::string Names(const OptionInfo& option) {
   return names;
 }
 
+// CLI11's exceptions carry what went wrong to ParseArguments.
+[[noreturn]] void BadValue(const std::string& what) { throw CLI::ValidationError("", what); }
+
+void ReadNumber(const OptionInfo& option, const std::string& text, int* number) {
+  const char* end = text.data() + text.size();
+  const auto [at, fault] = std::from_chars(text.data(), end, *number);
+  if (fault == std::errc() && at == end && *number > 0) return;
+  BadValue("--" + std::string(option.name) + " takes a number from 1, not `" + Printable(text) +
+           "`");
+}
+
+void ReadWord(const OptionInfo& option, const std::string& text, std::string* word) {
+  *word = text;
+  if (option.choices.empty()) return;
+  std::string all;
+  for (const char* choice : option.choices) {
+    if (text == choice) return;
+    all += (all.empty() ? "" : ", ") + std::string(choice);
+  }
+  BadValue("--" + std::string(option.name) + " is one of " + all + ", not `" + Printable(text) +
+           "`");
+}
+
 void Declare(const OptionInfo& option, Settings* settings, CLI::App* app) {
   std::visit(
       [&](auto member) {
-        using Member = std::remove_reference_t<decltype(settings->*member)>;
+        auto* place = &(settings->*member);
+        using Member = std::remove_reference_t<decltype(*place)>;
         if constexpr (std::is_same_v<Member, bool>) {
-          app->add_flag(Names(option), settings->*member);
+          app->add_flag(Names(option), *place);
         } else if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
           // One value each time, so that words after it stay words.
-          app->add_option(Names(option), settings->*member)
+          app->add_option(Names(option), *place)
               ->expected(1)
               ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
               ->allow_extra_args(false);
         } else {
-          CLI::Option* added = app->add_option(Names(option), settings->*member);
-          if (!option.choices.empty()) {
-            added->check(CLI::IsMember(
-                std::vector<std::string>(option.choices.begin(), option.choices.end())));
-          }
+          app->add_option_function<std::string>(Names(option),
+                                                [&option, place](const std::string& text) {
+                                                  if constexpr (std::is_same_v<Member, int>) {
+                                                    ReadNumber(option, text, place);
+                                                  } else {
+                                                    ReadWord(option, text, place);
+                                                  }
+                                                })
+              ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
         }
       },
       option.member);
@@ -41,8 +72,8 @@ std::string HelpHint(const VerbInfo& verb) {
 }
 
 Diagnostic UnknownOption(const VerbInfo& verb, const std::string& written) {
-  Diagnostic error = Error(
-      "unknown-option", "`rekey " + std::string(verb.name) + "` has no option `" + written + "`");
+  Diagnostic error = Error("unknown-option", "`rekey " + std::string(verb.name) +
+                                                 "` has no option `" + Printable(written) + "`");
   std::vector<std::string> names;
   for (const OptionInfo* option : OptionsOf(verb))
     names.push_back("--" + std::string(option->name));
@@ -60,10 +91,11 @@ Status CheckWords(const VerbInfo& verb, const Settings& settings) {
   const size_t words = settings.words.size();
   if (words >= verb.min_words + rules && words <= verb.max_words + rules) return {};
   const bool few = words < verb.min_words + rules;
-  Diagnostic error = Error(few ? "missing-argument" : "extra-argument",
-                           "`rekey " + std::string(verb.name) + "` takes " + verb.arguments +
-                               (few ? "; something is missing"
-                                    : "; `" + settings.words.back() + "` is one word too many"));
+  Diagnostic error =
+      Error(few ? "missing-argument" : "extra-argument",
+            "`rekey " + std::string(verb.name) + "` takes " + verb.arguments +
+                (few ? "; something is missing"
+                     : "; `" + Printable(settings.words.back()) + "` is one word too many"));
   if (verb.takes_rules) error.Note("RULES is a file, pack:NAME@VERSION, `-`, or left out after -e");
   error.Help(HelpHint(verb));
   return error;
@@ -104,9 +136,14 @@ Result<Arguments> ParseArguments(const VerbInfo& verb, int verb_position, int ar
   }
   try {
     app.parse(reversed);
-  } catch (const CLI::ParseError& e) {
-    return Error("bad-option", "`rekey " + std::string(verb.name) + "`: " + e.what())
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string what = e.what();  // "--depth: 1 required ..."
+    return Error("bad-option", "`" + what.substr(0, what.find(':')) + "` needs a value")
         .Help(HelpHint(verb));
+  } catch (const CLI::ParseError& e) {
+    std::string what = e.what();
+    if (what.starts_with(": ")) what.erase(0, 2);
+    return Error("bad-option", what).Help(HelpHint(verb));
   }
   if (arguments.help || arguments.settings.version) return arguments;
   bool words_only = false;
@@ -119,7 +156,7 @@ Result<Arguments> ParseArguments(const VerbInfo& verb, int verb_position, int ar
       arguments.settings.words.push_back(word);
     }
   }
-  if (arguments.settings.threads < 1 || arguments.settings.threads > 256) {
+  if (arguments.settings.threads > 256) {
     return Error("bad-option", "--threads " + std::to_string(arguments.settings.threads) +
                                    ": the number of threads is from 1 to 256");
   }

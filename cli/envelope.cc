@@ -34,8 +34,20 @@ std::string Callee(const ObjectGraph& objects, const Object& call) {
   return callee.kind == Object::Kind::kGlobal ? Printable(callee.text) : "?";
 }
 
-std::string Describe(const ObjectGraph& objects, const Object& object) {
+// A call as what it makes, where the reader knows that, else as a call that was not made.
+std::string DescribeCall(const ObjectGraph& objects, ObjectId id) {
+  const Object& call = objects[id];
+  const std::string callee = Callee(objects, call);
+  if (call.is_new) return callee + " object";
+  if (const ObjectId entries = objects.Entries(id); entries != kNoObject) {
+    return Items(callee.c_str(), objects[entries].items.size() / 2);
+  }
+  return callee + "(…), not called";
+}
+
+std::string Describe(const ObjectGraph& objects, ObjectId id) {
   using Kind = Object::Kind;
+  const Object& object = objects[id];
   switch (object.kind) {
     case Kind::kNone:
       return "None";
@@ -62,7 +74,7 @@ std::string Describe(const ObjectGraph& objects, const Object& object) {
     case Kind::kGlobal:
       return Printable(object.text);
     case Kind::kCall:
-      return Callee(objects, object) + (object.is_new ? " object" : "(…), not called");
+      return DescribeCall(objects, id);
     case Kind::kPersistent:
       return "storage";
     case Kind::kTensor:
@@ -77,13 +89,15 @@ struct Child {
 };
 
 // The entries of an object under their names: a dict's values, a list's items, an instance's
-// attributes.
+// attributes, a call's arguments.
 std::vector<Child> Children(const ObjectGraph& objects, ObjectId id, size_t* left_out) {
   std::vector<Child> children;
   const Object* object = &objects[id];
   *left_out = 0;
   if (const ObjectId entries = objects.Entries(id); entries != kNoObject) {
     object = &objects[entries];
+  } else if (object->kind == Object::Kind::kCall && object->items.size() > 1) {
+    object = &objects[object->items[1]];  // the arguments of a call that was not made
   }
   if (object->kind == Object::Kind::kDict) {
     for (size_t i = 0; i + 1 < object->items.size(); i += 2) {
@@ -92,9 +106,9 @@ std::vector<Child> Children(const ObjectGraph& objects, ObjectId id, size_t* lef
         break;
       }
       const Object& key = objects[object->items[i]];
-      children.push_back(
-          {key.kind == Object::Kind::kText ? Printable(key.text) : Describe(objects, key),
-           object->items[i + 1]});
+      children.push_back({key.kind == Object::Kind::kText ? Printable(key.text)
+                                                          : Describe(objects, object->items[i]),
+                          object->items[i + 1]});
     }
   } else if (object->kind == Object::Kind::kList || object->kind == Object::Kind::kTuple) {
     for (size_t i = 0; i < object->items.size(); ++i) {
@@ -126,7 +140,7 @@ std::string ObjectTree(const ObjectGraph& objects, ObjectId root, int depth) {
       text += "\n";
       continue;
     }
-    text += (visit.name.empty() ? "" : ": ") + Describe(objects, objects[visit.id]) + "\n";
+    text += (visit.name.empty() ? "" : ": ") + Describe(objects, visit.id) + "\n";
     if (visit.level >= depth) continue;
     size_t left_out = 0;
     const std::vector<Child> children = Children(objects, visit.id, &left_out);

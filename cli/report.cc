@@ -78,16 +78,13 @@ std::string Table::ToString() const {
   }
   std::string out;
   for (const auto& row : rows_) {
+    std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string blanks(widths[i] - width(row[i]), ' ');
-      const bool last = i + 1 == row.size();
-      if (right_[i]) {
-        out += blanks + row[i];
-      } else {
-        out += row[i] + (last ? "" : blanks);
-      }
-      out += last ? "\n" : "  ";
+      line += (right_[i] ? blanks + row[i] : row[i] + blanks) + "  ";
     }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
   }
   return out;
 }
