@@ -128,7 +128,7 @@ void PrintJson(const Catalog& catalog, const std::vector<uint32_t>& chosen) {
   json.Print();
 }
 
-// Every checkpoint file of a folder by itself, for folders whose files share keys.
+// Every checkpoint file of a folder by itself, for folders that are not one checkpoint.
 Result<std::vector<NamedCatalog>> EachFile(const std::string& folder, const ReadOptions& read) {
   std::vector<NamedCatalog> files;
   std::optional<Diagnostic> fault;
@@ -158,7 +158,7 @@ void PrintSourceLines(const std::vector<NamedCatalog>& files) {
       lines.push_back(SourceLinesFor(file.name, other).front());
     }
   }
-  std::cout << "The files share keys; in a rule file this tells them apart:\n";
+  std::cout << "To read the files together, tell them apart in the rules:\n";
   for (const std::string& line : lines) std::cout << "  " << Printable(line) << "\n";
 }
 
@@ -183,8 +183,9 @@ int RunKeys(const Settings& settings) {
   Result<Catalog> catalog =
       OpenCheckpoint(settings.words[0], InputSpec{.read = ReadOptionsOf(settings)});
   if (!catalog.ok()) {
-    // In JSON a key stands once, so there is no listing file by file.
-    if (catalog.error().name == "key-in-two-files" && !settings.json) {
+    // Files that share keys, or lie deeper. In JSON a key stands once: there is no such listing.
+    const std::string& name = catalog.error().name;
+    if ((name == "key-in-two-files" || name == "no-checkpoint") && !settings.json) {
       return ListFileByFile(settings, catalog.error());
     }
     return Fail(settings, catalog.error());

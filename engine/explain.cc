@@ -7,6 +7,7 @@
 
 #include "engine/near_miss.h"
 #include "grammar/printable.h"
+#include "grammar/suggest.h"
 
 namespace rekey {
 namespace {
@@ -31,15 +32,24 @@ std::optional<std::pair<size_t, std::string>> Distance(const Rule& rule, const K
 
 // --- The story -----------------------------------------------------------------------------------
 
+// Of very many keys one of each family is compared.
+std::vector<std::string> NearestKeys(const std::vector<std::string_view>& keys,
+                                     const std::string& key) {
+  constexpr size_t kMostCompared = 100'000;
+  if (keys.size() > kMostCompared) return KeyFamilies(keys).Nearest(key);
+  const std::vector<std::string_view> near = Nearest(key, keys);
+  return {near.begin(), near.end()};
+}
+
 Diagnostic UnknownKey(const Rewritten& rewritten, const std::string& key) {
   Diagnostic error = Error(
       "unknown-key", "no key " + Quoted(key) + ", neither in the checkpoint nor in the output");
   std::vector<std::string_view> sources, outputs;
   for (const Entry& entry : rewritten.graph.catalog().entries) sources.push_back(entry.key);
   for (const OutputKey& output : rewritten.outputs) outputs.push_back(output.key);
-  const std::vector<std::string> near = KeyFamilies(sources).Nearest(key);
+  const std::vector<std::string> near = NearestKeys(sources, key);
   for (const std::string& known : near) error.Note("the checkpoint has " + Quoted(known));
-  for (const std::string& known : KeyFamilies(outputs).Nearest(key)) {
+  for (const std::string& known : NearestKeys(outputs, key)) {
     if (std::find(near.begin(), near.end(), known) != near.end()) continue;
     error.Note("the output has " + Quoted(known));
   }
