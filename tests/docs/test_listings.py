@@ -24,7 +24,7 @@ def rekey(*words, text=None):
     return subprocess.run([REKEY, *words], input=text, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("text", listings())
+@pytest.mark.parametrize("text", list(listings()))
 def test_listing(text, tmp_path):
     file = tmp_path / "listing.rekey"
     file.write_text(text)
@@ -46,4 +46,12 @@ def test_every_lint_is_explained():
     lints = [line.split()[0] for line in rekey("help", "lints").stdout.splitlines() if line.strip()]
     assert len(lints) > 5
     missing = [lint for lint in lints if f"`{lint}`" not in text]
+    assert not missing
+
+
+def test_every_operation_is_in_the_table():
+    text = (ROOT / "grammar/LANGUAGE.md").read_text().replace("\\|", "|")
+    signatures = [line for line in rekey("help", "ops").stdout.splitlines() if line[:1].strip()]
+    assert len(signatures) > 25
+    missing = [signature for signature in signatures if f"`{signature}`" not in text]
     assert not missing
