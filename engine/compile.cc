@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/bind.h"
-#include "engine/compiler.h"
 #include "engine/include.h"
 #include "engine/names.h"
 #include "engine/output_compile.h"

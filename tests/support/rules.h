@@ -20,7 +20,6 @@
 
 #include "engine/catalog.h"
 #include "engine/compile.h"
-#include "engine/compiler.h"
 #include "engine/rewrite.h"
 #include "grammar/parser.h"
 
@@ -83,7 +82,7 @@ class Remap {
     compile.params = options.params;
     compile.catalog = &keys.catalog();
     compile.testing = options.testing;
-    Compiled compiled = BuildProgram(file_, compile);
+    Compiled compiled = Compile(file_, compile);
     diagnostics_.insert(diagnostics_.end(), compiled.diagnostics.begin(),
                         compiled.diagnostics.end());
     program_ = std::move(compiled.program);

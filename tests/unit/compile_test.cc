@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compiler.h"
 #include "engine/program_dump.h"
 
 namespace rekey {
@@ -26,7 +25,7 @@ Compiled Build(const std::string& text, CompileOptions options = {}) {
   const LoadedRules loaded = LoadRulesText("a.rekey", text);
   EXPECT_TRUE(loaded.file) << Said(loaded.diagnostics);
   if (!loaded.file) return {};
-  return BuildProgram(loaded.file, options);
+  return Compile(loaded.file, options);
 }
 
 std::string Whole(const std::string& text, CompileOptions options = {}) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/compile.h"
-#include "engine/compiler.h"
 
 namespace rekey {
 namespace {
@@ -24,7 +23,7 @@ std::string Match(const std::string& pattern, std::string_view key, bool* ok) {
       "a.rekey",
       "table norm { gamma = weight, ga = x }\ntable n { 1 = 2, 12 = 3 }\ndrop " + pattern + "\n");
   EXPECT_TRUE(loaded.file) << pattern;
-  const Compiled compiled = BuildProgram(loaded.file, {});
+  const Compiled compiled = Compile(loaded.file, {});
   EXPECT_TRUE(compiled.program) << pattern;
   if (!compiled.program) return "";
   const Rule& rule = compiled.program->passes[0].rules[0];
@@ -110,7 +109,7 @@ TEST(Patterns, TakeCharactersOfRegexesLiterally) {
 TEST(Patterns, PrefixIsWhatEveryMatchBeginsWith) {
   const auto prefix = [](const std::string& pattern) {
     const LoadedRules loaded = LoadRulesText("a.rekey", "drop " + pattern + "\n");
-    return BuildProgram(loaded.file, {}).program->passes[0].rules[0].sources[0].prefix;
+    return Compile(loaded.file, {}).program->passes[0].rules[0].sources[0].prefix;
   };
   EXPECT_EQ(prefix("layers.{i:int}.w"), "layers.");
   EXPECT_EQ(prefix("{x}.w"), "");

@@ -166,7 +166,7 @@ TEST(SelfTest, FailuresNameTheirTest) {
 
 // The files of the language's reference that use names alone.
 TEST(SelfTest, LanguageExamples) {
-  for (const char* name : {"01_unwrap", "07_tied"}) {
+  for (const char* name : {"01_unwrap", "02_bert_tf", "03_megatron_llama", "04_moe", "07_tied"}) {
     const LoadedRules rules = LoadRules(DataPath(std::string("rules/") + name + ".rekey"));
     ASSERT_TRUE(rules.file) << InWords(rules.diagnostics);
     const TestReport report = RunTests(rules.file, {});
