@@ -92,7 +92,8 @@ Diagnostic MustRefuse(const OutputDescription& description) {
 // What torch loads.
 struct Loaded {
   explicit Loaded(const std::string& path) {
-    const Result<ObjectId> parsed = ParseJson(RunPython("read_torch.py", path), "torch", graph);
+    const Result<ObjectId> parsed =
+        ParseJson(RunPython("tests/support/read_torch.py", {path}), "torch", graph);
     EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
     if (parsed.ok()) root = *parsed;
   }
@@ -376,7 +377,7 @@ TEST(TorchWriter, Beyond4GiB) {
   PutCrc(&crc, 0, libdeflate_crc32(0, after.data(), after.size()));
   for (const CrcPatch& patch : layout.crcs) put(patch.offset, crc);
   close(fd);
-  const std::string output = RunPython("read_sparse_torch.py", path);
+  const std::string output = RunPython("tests/support/read_sparse_torch.py", {path});
   EXPECT_EQ(output, "huge [4294967301] after " + Hex(after) + " zip " + Hex(after) + "\n");
 }
 
