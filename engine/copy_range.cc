@@ -2,7 +2,9 @@
 
 #include <libdeflate.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/ioctl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -100,6 +102,24 @@ bool Clone(const RangeCopy& copy) {
 }
 
 }  // namespace
+
+CopyMethods MethodsFor(int fd) {
+  constexpr uint32_t kCifs = 0xff534d42;  // not in linux/magic.h
+  CopyMethods methods;
+  struct statfs disk;
+  if (fstatfs(fd, &disk) != 0) return methods;
+  switch (static_cast<uint32_t>(disk.f_type)) {
+    case NFS_SUPER_MAGIC:
+    case SMB2_SUPER_MAGIC:
+    case CEPH_SUPER_MAGIC:
+    case FUSE_SUPER_MAGIC:
+    case kCifs:
+      return methods;
+    default:
+      methods.in_kernel = false;
+      return methods;
+  }
+}
 
 Status CopyRange(const RangeCopy& copy, CopyMethods* methods, uint8_t* buffer) {
   if (copy.crc32 != nullptr) return ThroughBuffer(copy, buffer);

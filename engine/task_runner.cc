@@ -22,7 +22,8 @@ TaskRunner::TaskRunner(const Plan& plan, const Placed& placed, const Tasks& task
       tasks_(tasks),
       out_(out),
       worker_(plan.rewritten.graph.catalog()),
-      methods_(worker_.catalog().files.size()) {
+      methods_(worker_.catalog().files.size(),
+               placed.files.empty() ? CopyMethods() : MethodsFor(out.fd(0))) {
   worker_.scratch_folder = out.folder();
   worker_.progress = std::move(progress);
 }

@@ -9,7 +9,7 @@ namespace rekey {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kTaskBytes = 32 << 20;
+constexpr uint64_t kTaskBytes = 16 << 20;
 // torch's header between two records takes up to a page when places of a page are kept.
 constexpr uint64_t kLargestGap = 2 * kPage;
 

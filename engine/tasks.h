@@ -6,7 +6,7 @@
 // literals of the layout, which are written last. It reads and writes nothing.
 //
 //   Tasks tasks = TasksOf(plan, placed);
-//   tasks.list[0]   // copy 32 MB of input 0 from 704 to 640 of output 0
+//   tasks.list[0]   // copy 16 MB of input 0 from 704 to 640 of output 0
 #ifndef REKEY_ENGINE_TASKS_H_
 #define REKEY_ENGINE_TASKS_H_
 
