@@ -420,7 +420,7 @@ class Machine {
         return Push({.kind = Kind::kBytes, .text = Counted(8)});
 
       case kEmptyTuple:
-        return Push({.kind = Kind::kTuple});
+        return PushShared(empty_, Kind::kTuple);
       case kTuple1:
         return PushTuple(1);
       case kTuple2:
@@ -542,6 +542,7 @@ class Machine {
   std::vector<size_t> marks_;  // stack sizes
   Memo memo_;
   std::array<ObjectId, 256> small_;
+  ObjectId empty_ = kNoObject;  // the tuple of nothing
   ObjectId none_ = kNoObject;
   ObjectId true_ = kNoObject;
   ObjectId false_ = kNoObject;
