@@ -71,7 +71,7 @@ Code Binder::Fold(Code code, bool lazy) {
 
 // --- Names --------------------------------------------------------------------------------------
 
-Code Binder::VariableCode(int index, Span span, const Place& place) {
+Code Binder::VariableCode(int index, Span span, const BindPlace& place) {
   const Variable& variable = (*place.variables)[static_cast<size_t>(index)];
   if (place.used) (*place.used)[static_cast<size_t>(index)] = true;
   Code code;
@@ -84,7 +84,7 @@ Code Binder::VariableCode(int index, Span span, const Place& place) {
   return code;
 }
 
-Code Binder::UnknownName(const Expr& expr, const Place& place) {
+Code Binder::UnknownName(const Expr& expr, const BindPlace& place) {
   if (place.quiet) return ReportedCode(expr.span);
   Diagnostic error = Error("unknown-name", "unknown name " + Quoted(expr.text)).At(expr.span);
   if (const Declared* table = names_->Find(expr.text)) {
@@ -108,7 +108,7 @@ Code Binder::UnknownName(const Expr& expr, const Place& place) {
   return Broken(std::move(error));
 }
 
-Code Binder::BuildName(const Expr& expr, const Place& place) {
+Code Binder::BuildName(const Expr& expr, const BindPlace& place) {
   if (place.variables)
     for (size_t i = 0; i < place.variables->size(); ++i)
       if ((*place.variables)[i].name == expr.text && expr.text != "_")
@@ -135,7 +135,7 @@ Code Binder::BuildName(const Expr& expr, const Place& place) {
   return UnknownName(expr, place);
 }
 
-Code Binder::BuildGroup(int group, Span span, const Place& place) {
+Code Binder::BuildGroup(int group, Span span, const BindPlace& place) {
   if (place.quiet) return ReportedCode(span);
   const std::string written = "`\\" + std::to_string(group) + "`";
   if (place.groups == nullptr || place.groups->empty())
@@ -180,7 +180,7 @@ Code Binder::UnknownFunction(const Expr& expr) {
   return Broken(std::move(error));
 }
 
-Code Binder::BuildCall(const Expr& expr, const Place& place, bool lazy) {
+Code Binder::BuildCall(const Expr& expr, const BindPlace& place, bool lazy) {
   if (expr.text == "meta") return BuildMeta(expr, place, lazy);
   if (expr.text == "dim") return BuildDim(expr, place, lazy);
   Code code;
@@ -205,7 +205,7 @@ Code Binder::BuildCall(const Expr& expr, const Place& place, bool lazy) {
   return Fold(std::move(code), lazy);
 }
 
-Code Binder::BuildMeta(const Expr& expr, const Place& place, bool lazy) {
+Code Binder::BuildMeta(const Expr& expr, const BindPlace& place, bool lazy) {
   Code code;
   code.kind = Code::Kind::kMeta;
   code.span = expr.span;
@@ -232,7 +232,7 @@ Code Binder::BuildMeta(const Expr& expr, const Place& place, bool lazy) {
 }
 
 // The key of dim("KEY", i): a text with holes by name.
-KeyTarget Binder::OutputKey(const Expr& text, const Place& place) {
+KeyTarget Binder::OutputKey(const Expr& text, const BindPlace& place) {
   std::string quoted = "\"";
   for (const char c : text.text) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -263,7 +263,7 @@ KeyTarget Binder::OutputKey(const Expr& text, const Place& place) {
   return key;
 }
 
-Code Binder::BuildDim(const Expr& expr, const Place& place, bool lazy) {
+Code Binder::BuildDim(const Expr& expr, const BindPlace& place, bool lazy) {
   Code code;
   code.kind = Code::Kind::kDim;
   code.span = expr.span;
@@ -321,7 +321,7 @@ bool Binder::CheckOperands(const Code& code) {
   return true;
 }
 
-Code Binder::BuildOperator(const Expr& expr, const Place& place, bool lazy) {
+Code Binder::BuildOperator(const Expr& expr, const BindPlace& place, bool lazy) {
   Code code;
   code.kind = expr.kind == Expr::Kind::kUnary ? Code::Kind::kUnary : Code::Kind::kBinary;
   code.span = expr.span;
@@ -339,7 +339,7 @@ Code Binder::BuildOperator(const Expr& expr, const Place& place, bool lazy) {
   return Fold(std::move(code), lazy);
 }
 
-Code Binder::Build(const Expr& expr, const Place& place, bool lazy) {
+Code Binder::Build(const Expr& expr, const BindPlace& place, bool lazy) {
   Code code;
   code.span = expr.span;
   switch (expr.kind) {
@@ -372,7 +372,7 @@ Code Binder::Build(const Expr& expr, const Place& place, bool lazy) {
   return code;
 }
 
-Code Binder::BindCondition(const Expr& expr, const Place& place) {
+Code Binder::BindCondition(const Expr& expr, const BindPlace& place) {
   Code code = Build(expr, place, false);
   const StaticType type = StaticTypeOf(code);
   if (type == StaticType::kTruth || type == StaticType::kUnknown) return code;
@@ -382,7 +382,7 @@ Code Binder::BindCondition(const Expr& expr, const Place& place) {
           .Help("compare it: `... == 1`"));
 }
 
-Code Binder::BindInt(const Expr& expr, const Place& place) {
+Code Binder::BindInt(const Expr& expr, const BindPlace& place) {
   Code code = Build(expr, place, false);
   const StaticType type = StaticTypeOf(code);
   const bool fraction =
@@ -397,7 +397,7 @@ Code Binder::BindInt(const Expr& expr, const Place& place) {
 
 // --- Targets ------------------------------------------------------------------------------------
 
-KeyTarget Binder::BindTarget(const ast::Target& target, const Place& place) {
+KeyTarget Binder::BindTarget(const ast::Target& target, const BindPlace& place) {
   KeyTarget bound;
   bound.span = target.span;
   const auto add_text = [&bound](const std::string& text) {

@@ -5,7 +5,7 @@
 // be right (a text in arithmetic) is an error here, not at the first key. Matching and evaluation
 // on keys are not its business (expr.h, pattern.h).
 //
-//   Place place;  place.variables = &holes.variables;  place.groups = &groups;
+//   BindPlace place;  place.variables = &holes.variables;  place.groups = &groups;
 //   KeyTarget target = binder.BindTarget(rule.targets[0], place);
 #ifndef REKEY_ENGINE_BIND_H_
 #define REKEY_ENGINE_BIND_H_
@@ -23,7 +23,7 @@
 namespace rekey {
 
 // What an expression may refer to where it stands.
-struct Place {
+struct BindPlace {
   const std::vector<Variable>* variables = nullptr;
   const std::vector<int>* groups = nullptr;  // \n is variable groups[n], -1 when there is none
   bool tensor = false;                       // rank, dtype, dim(i)
@@ -45,27 +45,27 @@ class Binder {
   Binder(Names* names, MetaSource meta, Diagnostics* diagnostics)
       : names_(names), meta_(meta), diagnostics_(diagnostics) {}
 
-  Code Bind(const ast::Expr& expr, const Place& place) { return Build(expr, place, false); }
-  Code BindCondition(const ast::Expr& expr, const Place& place);
-  Code BindInt(const ast::Expr& expr, const Place& place);
-  KeyTarget BindTarget(const ast::Target& target, const Place& place);
+  Code Bind(const ast::Expr& expr, const BindPlace& place) { return Build(expr, place, false); }
+  Code BindCondition(const ast::Expr& expr, const BindPlace& place);
+  Code BindInt(const ast::Expr& expr, const BindPlace& place);
+  KeyTarget BindTarget(const ast::Target& target, const BindPlace& place);
 
  private:
   // `lazy`: it may never be evaluated (`a and b`), so that its errors wait.
-  Code Build(const ast::Expr& expr, const Place& place, bool lazy);
-  Code BuildName(const ast::Expr& expr, const Place& place);
-  Code BuildGroup(int group, Span span, const Place& place);
-  Code BuildCall(const ast::Expr& expr, const Place& place, bool lazy);
-  Code BuildMeta(const ast::Expr& expr, const Place& place, bool lazy);
-  Code BuildDim(const ast::Expr& expr, const Place& place, bool lazy);
-  Code BuildOperator(const ast::Expr& expr, const Place& place, bool lazy);
+  Code Build(const ast::Expr& expr, const BindPlace& place, bool lazy);
+  Code BuildName(const ast::Expr& expr, const BindPlace& place);
+  Code BuildGroup(int group, Span span, const BindPlace& place);
+  Code BuildCall(const ast::Expr& expr, const BindPlace& place, bool lazy);
+  Code BuildMeta(const ast::Expr& expr, const BindPlace& place, bool lazy);
+  Code BuildDim(const ast::Expr& expr, const BindPlace& place, bool lazy);
+  Code BuildOperator(const ast::Expr& expr, const BindPlace& place, bool lazy);
   Code Fold(Code code, bool lazy);
   bool CheckOperands(const Code& code);
   bool TakesArgs(const ast::Expr& expr, size_t least, size_t most, const char* form);
-  KeyTarget OutputKey(const ast::Expr& text, const Place& place);
-  Code VariableCode(int index, Span span, const Place& place);
+  KeyTarget OutputKey(const ast::Expr& text, const BindPlace& place);
+  Code VariableCode(int index, Span span, const BindPlace& place);
   Code Broken(Diagnostic error);
-  Code UnknownName(const ast::Expr& expr, const Place& place);
+  Code UnknownName(const ast::Expr& expr, const BindPlace& place);
   Code UnknownFunction(const ast::Expr& expr);
 
   Names* names_;

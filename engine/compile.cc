@@ -92,7 +92,7 @@ class Build {
     PatternText text;
     patterns_.Append(tree.pattern, PatternOptions(), &text, &holes, &groups);
     sink.pattern = patterns_.Finish(text, tree.pattern.span, holes);
-    Place place;
+    BindPlace place;
     place.variables = &holes.variables;
     place.groups = &groups;
     sink.target = binder_.BindTarget(tree.target, place);

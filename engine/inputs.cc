@@ -29,7 +29,7 @@ PathRule CompileSource(const ast::SourceLine& tree, Span span, Binder* binder,
   PatternText text;
   patterns->Append(tree.pattern, PatternOptions(), &text, &holes, &groups);
   rule.pattern = patterns->Finish(text, tree.pattern.span, holes);
-  Place place;
+  BindPlace place;
   place.variables = &holes.variables;
   place.groups = &groups;
   rule.target = binder->BindTarget(tree.target, place);

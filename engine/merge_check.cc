@@ -44,7 +44,7 @@ bool IsOrdered(const Variable& variable, const std::vector<std::string>& words) 
 }  // namespace
 
 std::vector<Join> CompileBy(const ast::Rule& tree, const Holes& holes, size_t outer,
-                            const Place& place, const CompileContext& context) {
+                            const BindPlace& place, const CompileContext& context) {
   std::vector<Join> joins;
   const auto report = [&context](Diagnostic error) {
     context.diagnostics->push_back(std::move(error));
@@ -76,7 +76,7 @@ std::vector<Join> CompileBy(const ast::Rule& tree, const Holes& holes, size_t ou
     join.span = by.span;
     join.words = holes.words[index];
     if (by.range) {
-      Place range = place;
+      BindPlace range = place;
       range.variables = nullptr;
       range.groups = nullptr;
       range.help = "a range is made of params and numbers";

@@ -16,7 +16,7 @@ namespace rekey {
 
 // `outer`: the number of variables that belong to scopes. Errors are reported.
 std::vector<Join> CompileBy(const ast::Rule& tree, const Holes& holes, size_t outer,
-                            const Place& place, const CompileContext& context);
+                            const BindPlace& place, const CompileContext& context);
 
 // Whatever can be said of the operations, sources and targets of a rule without any key.
 void CheckStructure(const ast::Rule& tree, const Rule& rule, const ScopeFrame& frame,

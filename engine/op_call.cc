@@ -51,7 +51,7 @@ std::optional<Code> WordArg(const OpParam& param, const ast::Arg& arg, Diagnosti
   return ConstantCode(word, arg.value.span);
 }
 
-Code BindArg(const OpParam* param, const ast::Arg& arg, const Place& place, Binder* binder,
+Code BindArg(const OpParam* param, const ast::Arg& arg, const BindPlace& place, Binder* binder,
              Diagnostics* diagnostics) {
   if (param)
     if (std::optional<Code> word = WordArg(*param, arg, diagnostics)) return *word;
@@ -89,7 +89,7 @@ void CheckConstants(const OpCall& call, Diagnostics* diagnostics) {
 
 }  // namespace
 
-std::optional<OpCall> CompileOp(const ast::Op& op, Place place, Binder* binder,
+std::optional<OpCall> CompileOp(const ast::Op& op, BindPlace place, Binder* binder,
                                 Diagnostics* diagnostics) {
   OpCall call;
   call.span = op.span;

@@ -14,7 +14,7 @@
 namespace rekey {
 
 // `place` is that of the rule; rank and dim(i) of the tensor are added here.
-std::optional<OpCall> CompileOp(const ast::Op& op, Place place, Binder* binder,
+std::optional<OpCall> CompileOp(const ast::Op& op, BindPlace place, Binder* binder,
                                 Diagnostics* diagnostics);
 
 }  // namespace rekey

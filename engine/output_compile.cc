@@ -25,8 +25,8 @@ constexpr std::array<FillValue, 5> kFillValues = {{
     {"tril", 1, 1, "tril(n)"},
 }};
 
-Place PlaceOf(const Holes& holes, const std::vector<int>& groups) {
-  Place place;
+BindPlace PlaceOf(const Holes& holes, const std::vector<int>& groups) {
+  BindPlace place;
   place.variables = &holes.variables;
   place.groups = &groups;
   place.quiet = holes.broken;
@@ -68,14 +68,14 @@ Loop OutputCompiler::CompileLoop(const ast::For& tree, Holes* holes, std::vector
     variable.kind = Variable::Kind::kInt;
     variable.span = tree.span;
     holes->Add(std::move(variable));
-    loop.begin = context_.binder->BindInt(tree.range->begin, Place());
-    loop.end = context_.binder->BindInt(tree.range->end, Place());
+    loop.begin = context_.binder->BindInt(tree.range->begin, BindPlace());
+    loop.end = context_.binder->BindInt(tree.range->end, BindPlace());
   }
   loop.variables = holes->variables;
   return loop;
 }
 
-void OutputCompiler::CompileFillValue(const ast::Fill& tree, const Place& place, Fill* fill) {
+void OutputCompiler::CompileFillValue(const ast::Fill& tree, const BindPlace& place, Fill* fill) {
   if (tree.value.kind != ast::Expr::Kind::kCall) {
     fill->value_args.push_back(context_.binder->Bind(tree.value, place));
     return;
@@ -114,7 +114,7 @@ Fill OutputCompiler::Compile(const ast::Fill& tree, Span span) {
   Holes holes;
   std::vector<int> groups;
   if (tree.loop) fill.loop = CompileLoop(*tree.loop, &holes, &groups);
-  Place place = PlaceOf(holes, groups);
+  BindPlace place = PlaceOf(holes, groups);
   fill.target = context_.binder->BindTarget(tree.target, place);
   place.outputs = true;
   fill.value = tree.value;
@@ -140,7 +140,7 @@ Copy OutputCompiler::Compile(const ast::Copy& tree, Span span) {
   std::vector<int> groups;
   copy.source = WholePattern(tree.pattern, &holes, &groups, false, context_.patterns);
   holes.used.assign(holes.variables.size(), false);
-  Place place = PlaceOf(holes, groups);
+  BindPlace place = PlaceOf(holes, groups);
   place.used = &holes.used;
   place.help = "";
   copy.target = context_.binder->BindTarget(tree.target, place);
@@ -153,7 +153,7 @@ Tie OutputCompiler::Compile(const ast::Tie& tree, Span span) {
   Tie tie;
   tie.maybe = tree.maybe;
   tie.span = span;
-  Place place;
+  BindPlace place;
   place.help = "a tie names two keys; it has no holes";
   tie.name = context_.binder->BindTarget(tree.name, place);
   tie.of = context_.binder->BindTarget(tree.of, place);
@@ -170,8 +170,8 @@ Expect OutputCompiler::Compile(const ast::Expect& tree, Span span) {
   if (tree.loop) expect.loop = CompileLoop(*tree.loop, &holes, &groups);
   if (tree.pattern)
     expect.pattern = WholePattern(*tree.pattern, &holes, &groups, false, context_.patterns);
-  const Place place = PlaceOf(holes, groups);
-  if (tree.count) expect.count = context_.binder->BindInt(*tree.count, Place());
+  const BindPlace place = PlaceOf(holes, groups);
+  if (tree.count) expect.count = context_.binder->BindInt(*tree.count, BindPlace());
   if (tree.target) expect.target = context_.binder->BindTarget(*tree.target, place);
   if (tree.type) {
     expect.dtype = CompileDType(tree.type->dtype, tree.type->span);

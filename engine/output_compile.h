@@ -31,7 +31,7 @@ class OutputCompiler {
   DType CompileDType(const std::string& word, Span span);
 
  private:
-  void CompileFillValue(const ast::Fill& tree, const Place& place, Fill* fill);
+  void CompileFillValue(const ast::Fill& tree, const BindPlace& place, Fill* fill);
   CompileContext context_;
 };
 

@@ -152,7 +152,7 @@ class Declarer {
       Names none;
       Diagnostics errors;
       Binder binder(&none, MetaSource(), &errors);
-      const Code code = binder.Bind(parsed.expr, Place());
+      const Code code = binder.Bind(parsed.expr, BindPlace());
       if (errors.empty() && code.IsConstant())
         if (std::optional<Value> value = Coerce(code.value, type, false)) return value;
     } else if (type.empty()) {
@@ -172,7 +172,7 @@ class Declarer {
   }
 
   void DeclareParam(const ast::Param& param) {
-    Code own = param.value ? binder_.Bind(*param.value, Place()) : Missing(param, "");
+    Code own = param.value ? binder_.Bind(*param.value, BindPlace()) : Missing(param, "");
     const bool is_meta =
         param.value && param.value->kind == ast::Expr::Kind::kCall && param.value->text == "meta";
     const std::string type =
@@ -215,7 +215,7 @@ class Declarer {
   Code FromWith(const ast::Expr& with, const ast::Param& param, const std::string& type) {
     Code code = type == "text" && with.kind == ast::Expr::Kind::kName
                     ? ConstantCode(with.text, with.span)
-                    : binder_.Bind(with, Place());
+                    : binder_.Bind(with, BindPlace());
     if (!code.IsConstant()) return code;
     if (const auto value = Coerce(code.value, type, false)) {
       code.value = *value;
@@ -251,7 +251,7 @@ class Declarer {
   // --- lets, tables, require ---
 
   void DeclareLet(const ast::Let& let) {
-    Code code = binder_.Bind(let.value, Place());
+    Code code = binder_.Bind(let.value, BindPlace());
     if (const Code* missing = FindCode(code, Code::Kind::kMissing)) code = Code(*missing);
     if (!code.IsConstant() && SizeOf(code) > kMaxLetSize) {
       Report(Error("let-size", "the let " + Quoted(let.name) + " grows without end")
@@ -267,7 +267,7 @@ class Declarer {
     table->span = tree.name_span;
     Code code;
     for (const ast::Table::Row& row : tree.rows) {
-      const KeyTarget target = binder_.BindTarget(row.value, Place());
+      const KeyTarget target = binder_.BindTarget(row.value, BindPlace());
       table->keys.push_back(row.key);
       std::string text;
       for (const KeyTarget::Part& part : target.parts) {
@@ -295,7 +295,7 @@ class Declarer {
   }
 
   void CheckRequire(const ast::Require& require, Span span) {
-    const Code code = binder_.BindCondition(require.condition, Place());
+    const Code code = binder_.BindCondition(require.condition, BindPlace());
     if (!code.IsConstant() || !code.value.truth() || *code.value.truth()) return;
     Diagnostic error =
         Error("require",

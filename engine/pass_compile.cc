@@ -115,7 +115,7 @@ void PassCompiler::AddEdit(const ast::Rename& rename, Span span) {
   context_.patterns->Append(rename.pattern, options, &text, &holes, &groups);
   edit.pattern = context_.patterns->Finish(text, rename.pattern.span, holes);
   holes.used.assign(holes.variables.size(), false);
-  Place place;
+  BindPlace place;
   place.variables = &holes.variables;
   place.groups = &groups;
   place.used = &holes.used;
@@ -158,7 +158,7 @@ void PassCompiler::AddAffix(const ast::Affix& tree, Span span) {
   Affix affix;
   affix.suffix = tree.suffix;
   affix.span = span;
-  Place place;
+  BindPlace place;
   place.help = "it goes to every key, and has no holes";
   const KeyTarget target = context_.binder->BindTarget(tree.target, place);
   // What could not be bound has been reported; a param without a value has not.

@@ -79,8 +79,8 @@ class OneRule {
  private:
   void Report(Diagnostic diagnostic) { context_.diagnostics->push_back(std::move(diagnostic)); }
 
-  Place Where() {
-    Place place;
+  BindPlace Where() {
+    BindPlace place;
     place.variables = &holes_.variables;
     place.groups = &groups_;
     place.used = &holes_.used;
@@ -154,7 +154,7 @@ class OneRule {
   void Guard() {
     rule_.guard = frame_.guard;
     if (!tree_.guard) return;
-    Place place = Where();
+    BindPlace place = Where();
     place.tensor = true;
     place.keys = true;
     rule_.guard = And(std::move(rule_.guard), context_.binder->BindCondition(*tree_.guard, place));
@@ -222,7 +222,7 @@ void RuleCompiler::CompileScope(const ast::Scope& scope, Span span, ScopeFrame f
   context_.patterns->Append(scope.pattern, options, &frame.pattern, &frame.holes, &groups, &same);
   frame.maybe = frame.maybe || scope.maybe;
   frame.put_back.resize(frame.holes.variables.size(), !scope.target);
-  Place place;
+  BindPlace place;
   place.variables = &frame.holes.variables;
   place.groups = &groups;
   place.quiet = frame.holes.broken;

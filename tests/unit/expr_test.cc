@@ -45,8 +45,8 @@ class Expressions : public testing::Test {
     texts_.push_back(text);
   }
 
-  Place Where() {
-    Place place;
+  BindPlace Where() {
+    BindPlace place;
     place.variables = &variables_;
     place.groups = &groups_;
     place.tensor = true;
